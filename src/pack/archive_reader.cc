@@ -141,12 +141,11 @@ ssize_t ArchiveReader::ReadSource(struct archive* archive, void* self, const voi
 Status ArchiveReader::Failure(int result, const std::string& what) const {
   if (!source_failure_.ok()) return source_failure_;
   const std::string context = Printable(what.empty() ? name_ : name_ + ": " + what);
-  const std::string cause = Printable(OrEmpty(archive_error_string(archive_)));
+  std::string cause = Printable(OrEmpty(archive_error_string(archive_)));
+  if (result == ARCHIVE_FAILED && !cause.empty()) return {Code::kInvalid, context + ": " + cause};
+  if (cause.empty()) cause = "damaged or cut off at byte " + std::to_string(Position());
   return {result == ARCHIVE_FAILED ? Code::kInvalid : Code::kCorrupt,
-          context + ": " +
-              (cause.empty()
-                   ? "damaged or cut off at byte " + std::to_string(Position()) + ": make or fetch the archive anew"
-                   : cause)};
+          context + ": " + cause + ": make or fetch the archive anew"};
 }
 
 // Moves a tar to the end of its latest member.
@@ -269,9 +268,7 @@ Result<bool> ArchiveReader::NextPiece(MemberPiece* piece) {
     return false;
   }
   // A warning here is a checksum or size of a zip that does not hold. It may come with the very bytes that are wrong.
-  if (result == ARCHIVE_WARN) {
-    return Status(Code::kInvalid, Failure(result, member_).text() + ": make or fetch the archive anew");
-  }
+  if (result == ARCHIVE_WARN) return Status(Code::kInvalid, Failure(result, member_).text());
   if (result != ARCHIVE_OK) return Failure(result, member_);
   *piece = {.bytes = {static_cast<const std::byte*>(buffer), bytes}, .offset = static_cast<uint64_t>(offset)};
   return true;

@@ -31,7 +31,7 @@ Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, c
   if (reader.ok() || reader.status().code() != Code::kInvalid) return reader;
   return Status(Code::kInvalid, Printable(name) +
                                     ": is not an uncompressed tar, and no other container that can be adopted: pack "
-                                    "an archive with 'augurpack create - STORE < FILE', or the files it is of");
+                                    "an archive with 'augurpack create - STORE < FILE', and leave out what is none");
 }
 
 }  // namespace
