@@ -52,7 +52,11 @@ Result<Written> WriteArchives(const std::shared_ptr<const Store>& store, const C
     return set;
   };
   AUGUR_TRY_ASSIGN(listing, ArchiveListing::Make(*store, root, spec, find));
-  if (listing.size() == 0) return Status(Code::kNotFound, Printable(options.source) + ": has no image for an archive");
+  if (listing.size() == 0) {
+    return Status(Code::kNotFound, Printable(options.source) +
+                                       ": has no image for an archive: JPEG and PNG files in folders of their "
+                                       "classes are taken, or in a folder without others");
+  }
   Written total;
   for (const auto& [folder, set] : sets) {
     total.files += set->shard_count();
