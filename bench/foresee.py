@@ -21,8 +21,8 @@ while no order is known) the daemon's own statistics are read from the mount, an
   jobs at once, each file counts by the part of the jobs whose order is known.
 - as predicted: the least share of the reads that the daemon itself calls as predicted, at the end of an order that it followed.
 - rates (in --results only): files a second of each epoch while its order was not known, and while it was.
-- rows pt and zarr read one file a sample in a view, at half of the pace, because the daemon decodes there; zarr needs
-  PYTHONPATH=$(packaging/venv.sh formats). --gentle takes only the data out of the page cache, for a machine with other work.
+- rows pt and zarr read one file a sample in a view, rows h5 one file of all samples, at half of the pace, because the daemon decodes
+  there; zarr needs PYTHONPATH=$(packaging/venv.sh formats). --gentle takes only the data out of the page cache, for a machine with other work.
 - wasted: bytes that the daemon read ahead and dropped unread, until the last file was opened, and their part of the bytes opened. Later
   ones were read ahead for an epoch that never comes.
 
@@ -124,9 +124,10 @@ def least_predicted(looks):
     return min(shares, default=None)
 
 
-def array_bytes(place):
-    """Of an array in a view, where all have one size and no file is larger."""
-    return max(os.path.getsize(os.path.join(where, name)) for where, _, names in os.walk(place) for name in names)
+def array_bytes(place, samples):
+    """Of an array in a view, where all have one size: the largest file, or the share of a sample in the one HDF5 file that has them all."""
+    largest = max((os.path.join(where, name) for where, _, names in os.walk(place) for name in names), key=os.path.getsize)
+    return os.stat(largest).st_blocks * 512 / samples if largest.endswith(".h5") else os.path.getsize(largest)
 
 
 def what_was_seen(row, jobs, watch, log):
@@ -184,7 +185,7 @@ def run_once(args, row, work, number, point):
             if args.verbose:
                 measure.say("\n".join(daemon_said(log)))
         seen = what_was_seen(row, jobs, watch, daemon_said(log))
-        return {**seen, "file_bytes": array_bytes(place)} if row.view else seen
+        return {**seen, "file_bytes": array_bytes(place, args.file_count)} if row.view else seen
 
 
 def measured(args, row):

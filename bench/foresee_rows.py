@@ -46,7 +46,7 @@ SHUFFLE = "ImageFolder, DataLoader(shuffle=True)"
 
 
 def arrays(name, kind, title, *words, **options):
-    """One file a sample in a view, which the daemon decodes: half of the pace."""
+    """Arrays of a view, which the daemon decodes: half of the pace."""
     return row(name, title, "arrays", kind, *words, view=f"{kind}+size=256+crop=224", rate_part=0.5, **options)
 
 ROWS = [
@@ -121,5 +121,7 @@ ROWS = [
     arrays("pt-unseeded", "pt", "torch.load of a view pt, DataLoader(shuffle=True), unseeded, 0 workers", search=True),
     arrays("zarr", "zarr", "Zarr of a view zarr, an image at a time, DataLoader(shuffle=True), manual_seed(42), 2 workers", "--seed", "42", "--workers", "2"),
     arrays("zarr-unseeded", "zarr", "Zarr of a view zarr, an image at a time, DataLoader(shuffle=True), unseeded, 0 workers", search=True),
+    arrays("h5", "h5", "h5py on a view h5, an image at a time, DataLoader(shuffle=True), manual_seed(42), 2 workers", "--seed", "42", "--workers", "2"),
+    arrays("h5-unseeded", "h5", "h5py on a view h5, an image at a time, DataLoader(shuffle=True), unseeded, 0 workers", search=True),
     row("again-weighted", "WeightedRandomSampler, manual_seed(5), 2 workers: the second run", "subsets", "weighted", "--seed", "5", runs=2),
 ]

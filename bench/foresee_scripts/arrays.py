@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One file a sample: .pt by torchvision's DatasetFolder and torch.load, or a Zarr group whose chunks are an image each."""
+"""Arrays of a view: .pt files by torchvision's DatasetFolder and torch.load, a Zarr group whose chunks are an image each, or one HDF5
+file by h5py."""
 
 import argparse
 import os
@@ -16,10 +17,9 @@ def load(path):
 
 
 class Group(Dataset):
-    def __init__(self, root):
-        import zarr
+    """The images and labels of a Zarr group, or of an HDF5 file, which are read alike."""
 
-        group = zarr.open_group(os.path.join(root, "all.zarr"), mode="r")
+    def __init__(self, group):
         self.images, self.labels = group["images"], group["labels"][:].tolist()
 
     def __len__(self):
@@ -30,15 +30,28 @@ class Group(Dataset):
         return torch.from_numpy(self.images[i]), self.labels[i]
 
 
+def zarr_group(root):
+    import zarr
+
+    return Group(zarr.open_group(os.path.join(root, "all.zarr"), mode="r"))
+
+
+def h5_file(root):
+    import h5py
+
+    return Group(h5py.File(os.path.join(root, "all.h5"), "r"))
+
+
+DATA = {"pt": lambda root: DatasetFolder(root, load, extensions=(".pt",)), "zarr": zarr_group, "h5": h5_file}
+
 parser = argparse.ArgumentParser()
 parser.add_argument("root")
-parser.add_argument("kind", choices=["pt", "zarr"])
+parser.add_argument("kind", choices=DATA)
 parser.add_argument("--workers", type=int, default=0)
 parser.add_argument("--seed", type=int)
 args = parser.parse_args()
 
 if args.seed is not None:
     torch.manual_seed(args.seed)
-data = DatasetFolder(args.root, load, extensions=(".pt",)) if args.kind == "pt" else Group(args.root)
-loader = DataLoader(data, BATCH, shuffle=True, num_workers=args.workers)
+loader = DataLoader(DATA[args.kind](args.root), BATCH, shuffle=True, num_workers=args.workers)
 say([use_up(loader) for _ in range(EPOCHS)])

@@ -62,6 +62,17 @@ def test_a_row_is_measured_and_its_entry_replaced(tmp_path):
     assert "manual_seed(0), 0 workers" in table and "failed: kept" in table
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: dropping caches")
+@pytest.mark.parametrize("kind", ["pt", "h5"])
+def test_a_row_of_a_view(tmp_path, kind):
+    pytest.importorskip("h5py" if kind == "h5" else "torchvision")
+    results = tmp_path / "results.json"
+    call("--rows", kind, "--files", FILES, "--epochs", EPOCHS, "--rate", 0, "--gentle", "--work", tmp_path, "--results", results)
+    figures = json.loads(results.read_text())[kind]
+    assert figures["opened"] == EPOCHS * FILES and len(figures["foreseen"]) == EPOCHS
+    assert figures["file_bytes"] == pytest.approx(224 * 224 * 3, rel=0.01)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: mounting")
 def test_the_cost_on_hot_data_is_measured_for_each_epoch(tmp_path):
     pytest.importorskip("torchvision")
