@@ -30,6 +30,10 @@ SCRIPTS = {
     "h5py_dataset.py": ("h5py", [], 1),
     "zarr_dataset.py": ("zarr", [], 1),
     "mosaicml_streaming.py": ("streaming", [], 1),
+    "webdataset_pipeline.py": ("webdataset", [], 1),
+    "timm_webdataset.py": ("timm", [], 1),
+    "tfdata_tfrecord.py": ("tensorflow", [], 1),
+    "dali_tfrecord.py": ("nvidia.dali", [], 1),
 }
 
 
