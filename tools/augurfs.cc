@@ -188,6 +188,7 @@ class Daemon {
     AUGUR_TRY_ASSIGN(watchdog, EndWatchdog::Start(kEndMax, [] { GiveUp(); }));
     watchdog_ = std::move(watchdog);
     if (link_) link_->Watch(watchdog_->thread_number());
+    mount_->Watch(watchdog_->thread_number());
     if (background_ && !goes_on()) log_.FindPlace(*mount_);
     control_ = std::make_unique<ControlEndpoint>(
         ControlledMount{

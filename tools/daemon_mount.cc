@@ -92,6 +92,10 @@ Status DaemonMount::Mount(UniqueFd device) {
   return Status::Ok();
 }
 
+void DaemonMount::Watch(pid_t thread) {
+  if (broker_) (void)broker_->Watch(thread);
+}
+
 void DaemonMount::AbortInTheEnd() {
   if (broker_) (void)broker_->AbortInTheEnd();
 }

@@ -53,6 +53,8 @@ class DaemonMount {
   // Takes the mount away, and logs when it was in use. Nothing to do where the descriptor was handed down: who did
   // that unmounts.
   Status Unmount();
+  // As Broker::Watch, where there is a broker.
+  void Watch(pid_t thread);
   // The Holder is gone: the broker does its part when this daemon dies.
   void AbortInTheEnd();
   // Where root mounts and the mount can be seen: how far the kernel reads ahead in a file. REQUIRES: the mount answers.

@@ -85,6 +85,10 @@ Result<bool> Broker::Unmount() {
   return answer.reply.in_use != 0;
 }
 
+Status Broker::Watch(pid_t thread) {
+  return Ask({.verb = BrokerVerb::kWatch, .pid = static_cast<uint32_t>(thread)}).status();
+}
+
 Status Broker::AbortInTheEnd() { return Ask({.verb = BrokerVerb::kAbortInTheEnd}).status(); }
 
 LaunchFacts Broker::Launch(uint32_t pid) {

@@ -58,6 +58,9 @@ class Broker {
   Result<bool> Unmount();
   // As ProcessSource::Launch, for the processes of all users where the mounting one is root.
   LaunchFacts Launch(uint32_t pid);
+  // A thread of the daemon that ends with it and waits for nothing in the kernel: by its end the broker knows of the
+  // daemon's, also where another thread hangs. The signal of the kernel does not come from a process of another user.
+  Status Watch(pid_t thread);
   // From now on the connection is aborted in the end: the Holder is gone.
   Status AbortInTheEnd();
 

@@ -14,6 +14,7 @@ enum class BrokerVerb : uint32_t {
   kReadAhead,  // of `bytes`
   kUnmount,    // sets in_use
   kLaunch,     // sets launch, rank and world_size, of process `pid`
+  kWatch,      // `pid`: a thread of the daemon
   kAbortInTheEnd
 };
 

@@ -21,6 +21,7 @@
 #include "fuse/broker_message.h"
 #include "fuse/child_process.h"
 #include "fuse/connection_abort.h"
+#include "fuse/held_daemon.h"
 #include "fuse/mount_clone.h"
 #include "fuse/mount_root.h"
 #include "fuse/passed_fds.h"
@@ -54,13 +55,15 @@ class BrokerProcess {
     sigaddset(&set, kDaemonDied);
     const UniqueFd signals(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     while (true) {
-      std::array<pollfd, 2> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
-                                      {.fd = socket_.get(), .events = POLLIN, .revents = 0}}};
+      std::array<pollfd, 3> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
+                                      {.fd = socket_.get(), .events = POLLIN, .revents = 0},
+                                      {.fd = watch_.get(), .events = POLLIN, .revents = 0}}};
       if (poll(ready.data(), ready.size(), -1) < 0) continue;
       signalfd_siginfo info{};
       // The signal says that it is from the dying process; what others send is not meant for us.
       if (read(signals.get(), &info, sizeof info) == sizeof info && static_cast<pid_t>(info.ssi_pid) == daemon_) break;
       if (ready[1].revents != 0 && !Serve()) break;
+      if (ready[2].revents != 0) break;
     }
     if (abort_ && aborts_) abort_->Abort();
   }
@@ -77,6 +80,10 @@ class BrokerProcess {
       case BrokerVerb::kReadAhead: Answer({}, SetReadAhead(point_.device_number(), request.bytes), {}); return true;
       case BrokerVerb::kUnmount: Unmount(); return true;
       case BrokerVerb::kLaunch: Launch(request.pid); return true;
+      case BrokerVerb::kWatch:
+        watch_ = OpenThread(static_cast<pid_t>(request.pid));
+        Answer({}, Status::Ok(), {});
+        return true;
       case BrokerVerb::kAbortInTheEnd:
         aborts_ = true;
         Answer({}, Status::Ok(), {});
@@ -155,6 +162,7 @@ class BrokerProcess {
   MountPoint& point_;
   const BrokerOptions options_;
   const pid_t daemon_;
+  UniqueFd watch_;  // a pidfd of a thread of the daemon
   ProcSource source_;
   std::optional<MountDevice> device_;  // once the mount is made, and can be seen
   std::optional<ConnectionAbort> abort_;

@@ -41,6 +41,8 @@ bool HasEnded(const UniqueFd& pidfd) {
   return pidfd.valid() && poll(&one, 1, 0) > 0;
 }
 
+UniqueFd OpenThread(pid_t thread) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, thread, kPidfdThread))); }
+
 HeldDaemon HeldDaemon::Of(pid_t pid, UniqueFd socket) {
   HeldDaemon daemon;
   daemon.pid = pid;
@@ -55,9 +57,7 @@ HeldDaemon HeldDaemon::Of(pid_t pid, UniqueFd socket) {
 
 bool HeldDaemon::Note(const HolderMessage& message) {
   switch (message.verb) {
-    case HolderVerb::kWatch:
-      watch.Reset(static_cast<int>(syscall(SYS_pidfd_open, message.value, kPidfdThread)));
-      return true;
+    case HolderVerb::kWatch: watch = OpenThread(message.value); return true;
     case HolderVerb::kExit: exit_status = message.value; return true;
     case HolderVerb::kTakes: takes = true; return true;
     default: return false;

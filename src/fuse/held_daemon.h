@@ -16,6 +16,9 @@ namespace augur {
 // Of a pidfd: whether the process or thread has ended. False where there is none.
 bool HasEnded(const UniqueFd& pidfd);
 
+// A pidfd of a thread. Invalid: it is gone, or the kernel gives none (before Linux 6.9).
+UniqueFd OpenThread(pid_t thread);
+
 // HeldDaemon is one daemon as its Holder sees it. One thread. Allocates nothing.
 struct HeldDaemon {
   pid_t pid = -1;  // -1: there is none, or it has ended

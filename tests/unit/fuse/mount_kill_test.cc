@@ -3,8 +3,10 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
 
 #include <fstream>
+#include <future>
 #include <thread>
 
+#include "base/capabilities.h"
 #include "unit/fuse/mount_fixture.h"
 
 namespace augur {
@@ -66,9 +68,22 @@ TEST_F(KillTest, HelperEndsWhileItWaitsForTheMount) {
 
 // A push waits for a page that is locked by a READ which will never be answered. Such a thread cannot be killed, and
 // keeps the descriptor of the mount open: without the helper, readers and daemon would hang until the machine is
-// restarted or somebody aborts the connection.
-TEST_F(KillTest, DaemonAndReadersEndThoughAPushWaits) {
+// restarted or somebody aborts the connection. Also where the daemon has become another user: the kernel then sends the
+// broker no signal when the daemon dies.
+class KillWhileAPushWaitsTest : public KillTest, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(, KillWhileAPushWaitsTest, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "OfAnotherUser" : "OfRoot"; });
+
+TEST_P(KillWhileAPushWaitsTest, DaemonAndReadersEnd) {
   const auto daemon = StartDaemon([](TestMount& mount) {
+    std::promise<pid_t> idle;
+    std::thread([&] {
+      idle.set_value(gettid());
+      while (true) pause();
+    }).detach();
+    (void)mount.broker->Watch(idle.get_future().get());
+    if (GetParam() && !BecomeUser({.name = "nobody", .uid = 65534, .gid = 65534, .groups = {65534}, .home = "/"}).ok())
+      return;
     const EntryNumber photo = mount.Find("a/photo");
     mount.StatNow({photo});
     mount.engine->Hold();
