@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "remote/publish_in_doubt.h"
 #include "remote/remote_place.h"
 #include "store/file_io.h"
 #include "store/format.h"
@@ -53,7 +54,7 @@ Result<std::unique_ptr<RemoteGeneration>> RemoteGeneration::Begin(std::shared_pt
 
 RemoteGeneration::~RemoteGeneration() {
   old_.reset();
-  if (generation() == 0 || keeps_objects_) return;
+  if (generation() == 0 || (keeps_objects_ && !lost_)) return;
   if (!options_.resume || lost_) {
     RemoveTraces();
     return;
@@ -204,20 +205,10 @@ Status RemoteGeneration::Publish(const Manifest& manifest) {
   writer_.IgnoreStop();
   keeps_objects_ = true;
   const PutCondition condition = old_etag_.empty() ? PutCondition::IfNew() : PutCondition::IfSame(old_etag_);
-  Status published = writer_.Put(kManifestName, Bytes(text), condition);
-  if (published.code() == Code::kExists) {
-    published = WhoWon(text);
-    keeps_objects_ = published.ok();
-    lost_ = !published.ok();
-    if (lost_) return published;
-  }
-  if (!published.ok()) {
-    const Result<std::string> there = writer_.Get(kManifestName, nullptr);
-    if (!there.ok() || *there != text) {
-      return {published.code(), published.text() + ": whether generation " + std::to_string(generation()) +
-                                    " was published is not known: see 'augurpack info', and run the same command again "
-                                    "if it was not"};
-    }
+  if (const Status put = writer_.Put(kManifestName, Bytes(text), condition); !put.ok()) {
+    const PublishInDoubt doubt(client_, writer_,
+                               {.manifest = manifest, .old_generation = old_generation_, .claim = claim_.text()});
+    AUGUR_TRY(doubt.Resolve(put, &lost_));
   }
   Status removed = claim_.Remove();
   for (const auto& [name, object] : left_) (void)writer_.Remove(name);  // that the killed run sent, and no entry needs
@@ -231,28 +222,6 @@ Status RemoteGeneration::Publish(const Manifest& manifest) {
   }
   if (!removed.ok()) spdlog::warn("the store is there, but what other packers left is not removed: {}", removed.text());
   return Status::Ok();
-}
-
-Status RemoteGeneration::WhoWon(const std::string& ours) const {
-  const std::string shown = writer_.ForLog();
-  const Result<std::string> there = writer_.Get(kManifestName, nullptr);
-  if (there.ok() && *there == ours) return Status::Ok();
-  std::string who = "the manifest was removed";
-  if (there.ok()) {
-    const Result<Manifest> manifest = ParseManifest(*there);
-    const bool cleared = manifest.ok() && manifest->generation == old_generation_;
-    if (cleared) {
-      return {Code::kExists, shown +
-                                 ": 'augurpack gc' took this run for a killed one, because it had written nothing for "
-                                 "long, so what it has sent is removed again: run it anew"};
-    }
-    who = "another packer has published " + (manifest.ok() ? "generation " + std::to_string(manifest->generation) +
-                                                                 " (" + Printable(manifest->writer) + ")"
-                                                           : std::string("something else"));
-  }
-  return {Code::kExists, shown + ": " + who +
-                             " while this one was at work, so what it has sent is removed again: look at "
-                             "the store with 'augurpack info', then append to it, or replace it with --force"};
 }
 
 Status RemoteGeneration::AbortUploads() const {

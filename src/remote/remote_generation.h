@@ -74,8 +74,6 @@ class RemoteGeneration final : public GenerationUpload {
   // Of this generation. One that was ended while the server took a part may be there again (S3's documentation of
   // AbortMultipartUpload), so a run that goes on ends them at its end, too.
   Status AbortUploads() const;
-  // Another has published: what the manifest says now. OK: it is ours, as the answer to an earlier attempt was lost.
-  Status WhoWon(const std::string& ours) const;
   // Of all generations from `first` to `last`, and what is on its way there.
   Status RemoveObjects(uint64_t first, uint64_t last) const;
   void RemoveTraces();
