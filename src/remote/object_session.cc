@@ -80,7 +80,7 @@ HttpOperation ObjectSession::MakeRead(const ObjectRead& read) {
 Result<HttpAttempt> ObjectSession::Prepare(const ObjectRead& read, Sent& sent) const {
   HttpHeaders headers;
   if (read.bytes > 0) headers.emplace_back("range", RangeHeader(read.offset, read.bytes));
-  if (const std::string etag = read.object->etag(); !etag.empty()) headers.emplace_back("if-match", etag);
+  if (std::string etag = read.object->condition(); !etag.empty()) headers.emplace_back("if-match", std::move(etag));
   if (place_.is_s3()) {
     NameValues query;
     if (std::string version = read.object->wanted_version(); !version.empty()) {

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/stored_object.h"
 
+#include <string_view>
+#include <utility>
+
 namespace augur {
+namespace {
+
+constexpr std::string_view kWeak = "W/";
+
+std::string WithoutMark(const std::string& etag) { return etag.starts_with(kWeak) ? etag.substr(kWeak.size()) : etag; }
+
+}  // namespace
+
+StoredObject::StoredObject(std::string name, std::optional<uint64_t> bytes, const std::string& etag)
+    : name_(std::move(name)), bytes_(bytes), etag_(WithoutMark(etag)), is_weak_(etag.starts_with(kWeak)) {}
 
 std::optional<uint64_t> StoredObject::bytes() const {
   const MutexLock lock(mu_);
@@ -10,7 +23,12 @@ std::optional<uint64_t> StoredObject::bytes() const {
 
 std::string StoredObject::etag() const {
   const MutexLock lock(mu_);
-  return etag_;
+  return is_weak_ ? std::string(kWeak) + etag_ : etag_;
+}
+
+std::string StoredObject::condition() const {
+  const MutexLock lock(mu_);
+  return is_weak_ ? std::string() : etag_;
 }
 
 std::string StoredObject::wanted_version() const {
@@ -24,7 +42,8 @@ bool StoredObject::WantPinnedVersion() {
   return wants_version_;
 }
 
-Status StoredObject::Take(const std::string& etag, std::optional<uint64_t> bytes, const std::string& version) {
+Status StoredObject::Take(const std::string& sent_etag, std::optional<uint64_t> bytes, const std::string& version) {
+  const std::string etag = WithoutMark(sent_etag);
   const MutexLock lock(mu_);
   if (bytes && bytes_ && *bytes != *bytes_) {
     return {Code::kCorrupt, "the object has " + std::to_string(*bytes) + " bytes, and " + std::to_string(*bytes_) +
@@ -36,6 +55,7 @@ Status StoredObject::Take(const std::string& etag, std::optional<uint64_t> bytes
   }
   if (bytes) bytes_ = bytes;
   if (!etag.empty()) etag_ = etag;
+  is_weak_ = is_weak_ || sent_etag.starts_with(kWeak);
   // An object that was written before the bucket kept versions has the name "null", as has the next such.
   if (!etag.empty() && version != "null") version_ = version;
   return Status::Ok();

@@ -45,10 +45,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class HttpsServer:
     """`query`: what each URL must have behind its '?', as an Azure SAS. `login`: (user, password) of basic authentication. `ranges` and
-    `etags`: whether the server has them. Without a certificate it speaks HTTP."""
+    `etags`: whether the server has them. `weak`: the ETags are marked as weak, which no If-Match fits. Without a certificate it speaks
+    HTTP."""
 
-    def __init__(self, folder, certificate=None, address="127.0.0.1", query="", login=None, ranges=True, etags=True):
+    def __init__(self, folder, certificate=None, address="127.0.0.1", query="", login=None, ranges=True, etags=True, weak=False):
         self.folder, self.query, self.login, self.ranges, self.etags = pathlib.Path(folder).resolve(), query, login, ranges, etags
+        self.weak = weak
         self.log = []  # of faults.Request
         self.server = http.server.ThreadingHTTPServer((address, 0), Handler)
         self.server.daemon_threads = True
@@ -70,6 +72,9 @@ class HttpsServer:
         self.thread.join()
         self.server.server_close()
 
+    def is_weak(self, _request):
+        return self.weak
+
     def answer(self, request):
         """Status, headers, body."""
         if self.query and request.query != self.query:
@@ -83,10 +88,11 @@ class HttpsServer:
             return 404, {}, b"not found\n"
         body = file.read_bytes()
         etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        headers = {"ETag": etag} if self.etags else {}
+        weak = self.is_weak(request)
+        headers = {"ETag": f"W/{etag}" if weak else etag} if self.etags else {}
         headers |= {"Accept-Ranges": "bytes"} if self.ranges else {}
         condition = request.headers.get("if-match")
-        if self.etags and condition and condition != "*" and etag not in re.split(r"\s*,\s*", condition):
+        if self.etags and condition and condition != "*" and (weak or etag not in re.split(r"\s*,\s*", condition)):
             return 412, headers, b""
         match = re.fullmatch(r"bytes=(\d*)-(\d*)", request.headers.get("range", ""))
         if not self.ranges or not match or match.groups() == ("", ""):

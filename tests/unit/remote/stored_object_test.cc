@@ -39,6 +39,25 @@ TEST(StoredObject, AServerWithoutETagsPinsTheSize) {
   EXPECT_FALSE(object.Take("", 8).ok());
 }
 
+// As of Apache for a file that has changed within a second, and of nginx where it compresses.
+TEST(StoredObject, AWeakETagIsComparedAndNoCondition) {
+  StoredObject object("shard-00000001-00000");
+  ASSERT_TRUE(object.Take("W/\"a\"", 100).ok());
+  EXPECT_EQ(object.condition(), "");
+  EXPECT_TRUE(object.Take("\"a\"", 100).ok());
+  EXPECT_EQ(object.condition(), "");
+  EXPECT_EQ(object.etag(), "W/\"a\"");
+  EXPECT_EQ(object.Take("W/\"b\"", 100).code(), Code::kCorrupt);
+
+  StoredObject strong("shard-00000001-00000", 100, "\"a\"");
+  EXPECT_EQ(strong.condition(), "\"a\"");
+  EXPECT_TRUE(strong.Take("W/\"a\"", 100).ok());
+  EXPECT_EQ(strong.condition(), "");
+
+  const StoredObject again("tar", 100, object.etag());
+  EXPECT_EQ(again.condition(), "");
+}
+
 TEST(StoredObject, ThePinnedVersionIsAskedForOnceItIsWanted) {
   StoredObject object("shard-00000001-00000");
   EXPECT_FALSE(object.WantPinnedVersion());
