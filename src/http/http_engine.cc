@@ -154,7 +154,7 @@ void HttpEngine::Start(Waiting waiting) {
     Finish(started, started.FinishRefused(possible));
     return;
   }
-  next_stall_ = std::min(next_stall_, started.stalled_at());
+  next_look_ = std::min(next_look_, started.NextLook(Clock::now()));
   multi_->Add(started.easy());
 }
 
@@ -186,14 +186,14 @@ void HttpEngine::CollectEnded() {
 void HttpEngine::EndStalled() {
   // After Run: bytes that came while callbacks ran have been taken.
   const Clock::time_point now = Clock::now();
-  if (now < next_stall_) return;
-  next_stall_ = Clock::time_point::max();
+  if (now < next_look_) return;
+  next_look_ = Clock::time_point::max();
   std::vector<HttpTransfer*> stalled;
   for (const auto& [number, transfer] : active_) {
-    if (transfer->stalled_at() <= now) {
+    if (transfer->IsStalled(now)) {
       stalled.push_back(transfer.get());
     } else {
-      next_stall_ = std::min(next_stall_, transfer->stalled_at());
+      next_look_ = std::min(next_look_, transfer->NextLook(now));
     }
   }
   for (HttpTransfer* transfer : stalled) {
@@ -238,7 +238,7 @@ void HttpEngine::EndAll() {
 }
 
 std::chrono::milliseconds HttpEngine::WaitTime() const {
-  Clock::time_point until = next_stall_;
+  Clock::time_point until = next_look_;
   if (!tasks_.empty()) until = std::min(until, tasks_.begin()->first);
   const Clock::time_point now = Clock::now();
   if (until <= now) return std::chrono::milliseconds(0);

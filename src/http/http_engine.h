@@ -115,8 +115,8 @@ class HttpEngine {
   std::multimap<Clock::time_point, std::function<void()>> tasks_;
   std::vector<CurlMulti::Ended> ended_;
   std::vector<HttpOutcome> outcomes_;
-  // No transfer of active_ is stalled before.
-  Clock::time_point next_stall_ = Clock::time_point::max();
+  // Then the transfers of active_ are looked at, whether they get on.
+  Clock::time_point next_look_ = Clock::time_point::max();
 
   Mutex mu_;
   Inbox inbox_ AUGUR_GUARDED_BY(mu_);

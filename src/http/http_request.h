@@ -43,6 +43,7 @@ struct HttpResponse {
 
 // One request of HTTP/1.1. `into` and `body` are memory of the caller, which must stay until `done` is called.
 struct HttpRequest {
+  static constexpr std::chrono::seconds kLookUpMax{15};
   static constexpr std::chrono::seconds kConnectMax{3};
 
   std::string method = "GET";
@@ -55,7 +56,8 @@ struct HttpRequest {
   std::span<const std::byte> body;  // of PUT and POST
   // Given up when no byte has come or gone for so long. libcurl's own rule averages over 5 s, which is too coarse.
   std::chrono::milliseconds stall_max{30'000};
-  std::chrono::milliseconds connect_max{kConnectMax};  // name resolution, TCP and TLS together
+  std::chrono::milliseconds lookup_max{kLookUpMax};    // of the server's name
+  std::chrono::milliseconds connect_max{kConnectMax};  // TCP and TLS together
   // Not on a kept connection, and with the name looked up anew: for a second attempt after a failure.
   bool new_connection = false;
   bool urgent = false;          // before those that wait and are not

@@ -29,11 +29,6 @@ char LowerCase(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cas
 
 bool HasLineBreak(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) != text.npos; }
 
-// As libcurl opens a socket, but not for the programs that this process starts.
-curl_socket_t OpenSocket(void* /*data*/, curlsocktype /*purpose*/, curl_sockaddr* address) {
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
 // The macro of <curl/curl.h> wants an option that it knows at compile time; all values here are of the right type.
 template <typename Value>
 void Set(CURL* easy, CURLoption option, Value value) {
@@ -60,7 +55,10 @@ Status HttpTransfer::Begin(uint64_t number, HttpRequest request) {
   response_ = {};
   header_list_.reset();
   error_text_[0] = '\0';
-  last_byte_ = Clock::now();
+  watch_.Begin({.lookup_max = request_.lookup_max,
+                .connect_max = request_.connect_max,
+                .stall_max = request_.stall_max},
+               Clock::now());
   sent_bytes_ = 0;
   began_ = too_long_ = enough_ = false;
 
@@ -87,13 +85,14 @@ void HttpTransfer::SetConnection() {
   Set(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   Set(easy_, CURLOPT_TCP_KEEPIDLE, 30L);
   Set(easy_, CURLOPT_TCP_KEEPINTVL, 10L);
-  Set(easy_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::max<int64_t>(1, request_.connect_max.count())));
+  // libcurl counts the look-up as well; the watch knows the two apart.
+  const std::chrono::milliseconds connected_max = request_.lookup_max + request_.connect_max;
+  Set(easy_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::max<int64_t>(1, connected_max.count())));
   Set(easy_, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
   // Names are looked up on threads of libcurl. Without this the end of a transfer waits for its look-up, and with it
   // all other transfers of the thread: 10 s and more where the name server is gone.
   Set(easy_, CURLOPT_QUICK_EXIT, 1L);
   Set(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  Set(easy_, CURLOPT_OPENSOCKETFUNCTION, &OpenSocket);
   if (request_.no_proxy_ever) Set(easy_, CURLOPT_PROXY, "");
   if (request_.new_connection) {
     Set(easy_, CURLOPT_FRESH_CONNECT, 1L);
@@ -178,6 +177,19 @@ void HttpTransfer::SetCallbacks() {
     transfer->sent_bytes_ = static_cast<size_t>(offset);
     return CURL_SEEKFUNC_OK;
   };
+  // As libcurl opens a socket, but not for the programs that this process starts.
+  constexpr auto open_socket = +[](void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
+    static_cast<Self>(self)->watch_.OnSocket(Clock::now());
+    return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  };
+  constexpr auto on_connected = +[](void* self, char* /*to*/, char* /*from*/, int /*to_port*/, int /*from_port*/) {
+    static_cast<Self>(self)->watch_.OnConnected(Clock::now());
+    return CURL_PREREQFUNC_OK;
+  };
+  Set(easy_, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+  Set(easy_, CURLOPT_OPENSOCKETDATA, this);
+  Set(easy_, CURLOPT_PREREQFUNCTION, on_connected);
+  Set(easy_, CURLOPT_PREREQDATA, this);
   Set(easy_, CURLOPT_HEADERFUNCTION, on_header);
   Set(easy_, CURLOPT_HEADERDATA, this);
   Set(easy_, CURLOPT_WRITEFUNCTION, on_body);
@@ -189,7 +201,7 @@ void HttpTransfer::SetCallbacks() {
 }
 
 size_t HttpTransfer::OnHeaderLine(std::string_view line) {
-  last_byte_ = Clock::now();
+  watch_.OnBytes(Clock::now());
   if (line.starts_with("HTTP/")) {  // the head of the answer, after that of a 100 Continue
     long code = 0;
     curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &code);
@@ -221,7 +233,7 @@ bool HttpTransfer::BodyFits() {
 }
 
 size_t HttpTransfer::OnBody(const char* data, size_t bytes) {
-  last_byte_ = Clock::now();
+  watch_.OnBytes(Clock::now());
   settings_.received_bytes->fetch_add(bytes, std::memory_order_relaxed);
   if (goes_into_memory()) {
     if (bytes > request_.into.size() - response_.body_bytes) {
@@ -242,8 +254,8 @@ size_t HttpTransfer::OnBody(const char* data, size_t bytes) {
 }
 
 size_t HttpTransfer::OnUpload(char* data, size_t bytes) {
-  last_byte_ = Clock::now();
   bytes = std::min(bytes, request_.body.size() - sent_bytes_);
+  watch_.OnBytes(Clock::now());
   if (bytes != 0) std::memcpy(data, request_.body.data() + sent_bytes_, bytes);
   sent_bytes_ += bytes;
   return bytes;
@@ -263,8 +275,8 @@ HttpOutcome HttpTransfer::Finish(CURLcode code) {
 }
 
 HttpOutcome HttpTransfer::FinishStalled() {
-  return Take({Code::kIo, Context() + ": no byte came for " + std::to_string(request_.stall_max.count()) +
-                              " ms, after " + std::to_string(response_.body_bytes) + " bytes"});
+  return Take(
+      {Code::kIo, Context() + ": " + watch_.Cause() + ", after " + std::to_string(response_.body_bytes) + " bytes"});
 }
 
 HttpOutcome HttpTransfer::FinishCancelled() { return Take({Code::kStopped, Context() + ": cancelled"}); }

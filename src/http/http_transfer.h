@@ -16,6 +16,7 @@
 
 #include "augur/status.h"
 #include "http/http_request.h"
+#include "http/transfer_watch.h"
 
 namespace augur {
 
@@ -51,8 +52,10 @@ class HttpTransfer {
   CURL* easy() { return easy_; }
   uint64_t number() const { return number_; }
 
-  // When it is stalled, unless bytes move until then.
-  Clock::time_point stalled_at() const { return last_byte_ + request_.stall_max; }
+  // Whether it does not get on.
+  bool IsStalled(Clock::time_point now) const { return watch_.IsOver(now); }
+  // When to look again, at the latest.
+  Clock::time_point NextLook(Clock::time_point now) const { return watch_.NextLook(now); }
 
   // The outcome. REQUIRES: the easy handle is in no CurlMulti any more.
   HttpOutcome Finish(CURLcode code);
@@ -90,8 +93,8 @@ class HttpTransfer {
   HttpResponse response_;
   std::unique_ptr<curl_slist, SlistFree> header_list_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
-  Clock::time_point last_byte_;
-  size_t sent_bytes_ = 0;  // of the request's body
+  TransferWatch watch_;
+  size_t sent_bytes_ = 0;                       // of the request's body
   bool began_ = false;
   bool too_long_ = false;  // the body of a success does not fit
   bool enough_ = false;    // of the body of another answer

@@ -16,8 +16,9 @@ namespace augur {
 // Its bets:
 //   attempts  Up to attempts_max, or time_max from the first, whichever comes first, with full jitter between them
 //             (Backoff). 429, 500, 502, 503 and 504 are tried again, and failures of connect, TLS and reset, a short
-//             body, and a request without a byte for stall_max. After a failure of the connection the next attempt
-//             opens a new one. Other codes end the operation, unless its judge says otherwise.
+//             body, and a request that does not get on (TransferWatch). After a failure of the
+//             connection the next attempt opens a new one. Other codes end the operation, unless its judge says
+//             otherwise.
 //   hedging   A request without a first byte for some time, or not whole some time after it, is sent once more, on
 //             another connection (HedgePolicy). The first whole answer is taken and the other request is cancelled.
 //             Urgent operations and those of hedge_first come before others.
@@ -26,7 +27,7 @@ namespace augur {
 //   link      While the server cannot be reached (LinkState) attempts do not count. Urgent operations try on until
 //             time_max; once it has been away for that long, they are tried twice. Of the others one is tried in 5 s,
 //             and the rest waits, up to time_max each.
-// So each operation ends: an attempt with bytes is limited by stall_max, and all others by time_max.
+// So each operation ends: an attempt with bytes is limited by TransferWatch, and all others by time_max.
 //
 // Threads: all methods are safe from any thread, and none waits but the destructor. Callbacks run on the engine's
 // thread. The destructor ends all operations with kStopped, and returns after their `done`; so it must not run on that

@@ -2,9 +2,12 @@
 #include "s3/blocking_fetch.h"
 
 #include <curl/curl.h>
+#include <sys/socket.h>
 
+#include <chrono>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "base/check.h"
 
@@ -45,6 +48,30 @@ HeaderList HeadersOf(const FetchRequest& request) {
   return list;
 }
 
+using Clock = std::chrono::steady_clock;
+
+// One attempt, up to the moment when the name is known.
+struct LookUp {
+  CURL* const handle;
+  const FetchRequest& request;
+  const Clock::time_point begun = Clock::now();
+  bool over = false;
+
+  // libcurl counts from the beginning.
+  void SetLimits(Clock::duration behind) const {
+    const auto spent = std::chrono::ceil<std::chrono::milliseconds>(behind);
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>((spent + request.connect_max).count()));
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>((spent + request.total_max).count()));
+  }
+};
+
+// As libcurl opens a socket, but not for the programs that this process starts.
+curl_socket_t OpenSocket(void* context, curlsocktype /*purpose*/, curl_sockaddr* address) {
+  LookUp& lookup = *static_cast<LookUp*>(context);
+  if (!std::exchange(lookup.over, true)) lookup.SetLimits(Clock::now() - lookup.begun);
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 Result<FetchResponse> FetchOnce(const FetchRequest& request) {
   const EasyHandle easy(curl_easy_init(), &curl_easy_cleanup);
   AUGUR_CHECK(easy != nullptr);
@@ -66,8 +93,10 @@ Result<FetchResponse> FetchOnce(const FetchRequest& request) {
   }
   if (request.past_proxies) curl_easy_setopt(handle, CURLOPT_NOPROXY, "*");
   if (!request.ca_bundle.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, request.ca_bundle.c_str());
-  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_max.count()));
-  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.total_max.count()));
+  LookUp lookup{.handle = handle, .request = request};
+  lookup.SetLimits(request.lookup_max);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, &OpenSocket);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, &lookup);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &TakeBody);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &response.body);
   const CURLcode error = curl_easy_perform(handle);

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What web servers do that no bucket does: a store is read all the same."""
+"""What web servers and name servers do that no bucket does: a store is read all the same."""
 
 import os
 import pathlib
 import random
+import subprocess
+import sys
 
 import mounts
 import pytest
 from bucket_support import must_run
 from https_server import HttpsServer
+
+NAME_SERVERS = pathlib.Path(__file__).parent / "name_servers.py"
 
 
 @pytest.fixture
@@ -47,3 +51,10 @@ def test_etags_that_are_weak_at_first(augurpack, store):
     with FirstWeak(store) as site:
         must_run([augurpack, "verify", "--quiet", site.url])
         assert {request.status for request in site.log} <= {200, 206}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: namespaces, and a name server's port")
+def test_the_first_name_server_does_not_answer(augurpack, store):
+    """The C library waits for it for 5 s, which is longer than a connection may take."""
+    said = must_run(["unshare", "--mount", "--net", sys.executable, NAME_SERVERS, store, augurpack, "info", "{url}"])
+    assert "40" in said

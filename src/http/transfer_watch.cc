@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/transfer_watch.h"
+
+#include <algorithm>
+
+namespace augur {
+
+void TransferWatch::Begin(const Limits& limits, Time now) {
+  limits_ = limits;
+  Enter(Phase::kLookUp, limits_.lookup_max, now);
+}
+
+void TransferWatch::OnSocket(Time now) {
+  // Further addresses of a name are tried within the same time.
+  if (phase_ != Phase::kConnect) Enter(Phase::kConnect, limits_.connect_max, now);
+}
+
+void TransferWatch::OnConnected(Time now) { Enter(Phase::kMove, limits_.stall_max, now); }
+
+void TransferWatch::OnBytes(Time now) {
+  if (phase_ == Phase::kMove) deadline_ = now + limits_.stall_max;
+}
+
+void TransferWatch::Enter(Phase phase, std::chrono::milliseconds limit, Time now) {
+  phase_ = phase;
+  deadline_ = now + limit;
+}
+
+TransferWatch::Time TransferWatch::NextLook(Time now) const {
+  constexpr std::chrono::milliseconds kLookMax{1000};
+  return std::min(deadline_, now + std::min({kLookMax, limits_.connect_max / 4, limits_.stall_max / 4}));
+}
+
+std::string TransferWatch::Cause() const {
+  const auto ms = [](std::chrono::milliseconds time) { return std::to_string(time.count()) + " ms"; };
+  switch (phase_) {
+    case Phase::kLookUp:
+      return "no name server gave the server's address in " + ms(limits_.lookup_max) + " (see /etc/resolv.conf)";
+    case Phase::kConnect: return "no connection in " + ms(limits_.connect_max);
+    case Phase::kMove: break;
+  }
+  return "no byte came for " + ms(limits_.stall_max);
+}
+
+}  // namespace augur

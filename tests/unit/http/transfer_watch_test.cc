@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/transfer_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace augur {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+constexpr TransferWatch::Limits kLimits = {
+    .lookup_max = seconds(15), .connect_max = seconds(3), .stall_max = seconds(5)};
+constexpr TransferWatch::Time kBegin{seconds(1000)};
+
+TransferWatch Begun() {
+  TransferWatch watch;
+  watch.Begin(kLimits, kBegin);
+  return watch;
+}
+
+TransferWatch Connected() {
+  TransferWatch watch = Begun();
+  watch.OnConnected(kBegin);
+  return watch;
+}
+
+// glibc waits 5 s for the first name server.
+TEST(TransferWatch, ALookUpDoesNotCountAsConnecting) {
+  TransferWatch watch = Begun();
+  EXPECT_FALSE(watch.IsOver(kBegin + seconds(14)));
+  EXPECT_TRUE(watch.IsOver(kBegin + seconds(15)));
+  EXPECT_THAT(watch.Cause(), HasSubstr("no name server"));
+  watch.OnSocket(kBegin + seconds(5));
+  EXPECT_FALSE(watch.IsOver(kBegin + milliseconds(7999)));
+  watch.OnSocket(kBegin + seconds(7));  // another address
+  EXPECT_TRUE(watch.IsOver(kBegin + seconds(8)));
+  EXPECT_EQ(watch.Cause(), "no connection in 3000 ms");
+  watch.OnConnected(kBegin + seconds(7));
+  EXPECT_FALSE(watch.IsOver(kBegin + milliseconds(11'999)));
+  EXPECT_TRUE(watch.IsOver(kBegin + seconds(12)));
+}
+
+TEST(TransferWatch, AKeptConnectionThatIsClosedIsMadeAnew) {
+  TransferWatch watch = Connected();
+  watch.OnSocket(kBegin + seconds(1));
+  EXPECT_TRUE(watch.IsOver(kBegin + seconds(4)));
+}
+
+TEST(TransferWatch, SilenceIsTheEnd) {
+  TransferWatch watch = Connected();
+  watch.OnBytes(kBegin + seconds(4));
+  EXPECT_FALSE(watch.IsOver(kBegin + milliseconds(8999)));
+  EXPECT_TRUE(watch.IsOver(kBegin + seconds(9)));
+  EXPECT_EQ(watch.Cause(), "no byte came for 5000 ms");
+}
+
+// A phase may begin after NextLook was asked, and be shorter than the one before.
+TEST(TransferWatch, IsLookedAtSoonEnough) {
+  const TransferWatch watch = Begun();
+  EXPECT_EQ(watch.NextLook(kBegin), kBegin + milliseconds(750));
+  EXPECT_EQ(watch.NextLook(kBegin + milliseconds(14'900)), kBegin + seconds(15));
+}
+
+}  // namespace
+}  // namespace augur
