@@ -57,7 +57,8 @@ Status HttpTransfer::Begin(uint64_t number, HttpRequest request) {
   error_text_[0] = '\0';
   watch_.Begin({.lookup_max = request_.lookup_max,
                 .connect_max = request_.connect_max,
-                .stall_max = request_.stall_max},
+                .stall_max = request_.stall_max,
+                .bytes_min = request_.method == "GET" ? HttpRequest::kBytesMin : 1},
                Clock::now());
   sent_bytes_ = 0;
   began_ = too_long_ = enough_ = false;
@@ -201,7 +202,7 @@ void HttpTransfer::SetCallbacks() {
 }
 
 size_t HttpTransfer::OnHeaderLine(std::string_view line) {
-  watch_.OnBytes(Clock::now());
+  watch_.OnBytes(line.size(), Clock::now());
   if (line.starts_with("HTTP/")) {  // the head of the answer, after that of a 100 Continue
     long code = 0;
     curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &code);
@@ -233,7 +234,7 @@ bool HttpTransfer::BodyFits() {
 }
 
 size_t HttpTransfer::OnBody(const char* data, size_t bytes) {
-  watch_.OnBytes(Clock::now());
+  watch_.OnBytes(bytes, Clock::now());
   settings_.received_bytes->fetch_add(bytes, std::memory_order_relaxed);
   if (goes_into_memory()) {
     if (bytes > request_.into.size() - response_.body_bytes) {
@@ -255,7 +256,7 @@ size_t HttpTransfer::OnBody(const char* data, size_t bytes) {
 
 size_t HttpTransfer::OnUpload(char* data, size_t bytes) {
   bytes = std::min(bytes, request_.body.size() - sent_bytes_);
-  watch_.OnBytes(Clock::now());
+  watch_.OnBytes(bytes, Clock::now());
   if (bytes != 0) std::memcpy(data, request_.body.data() + sent_bytes_, bytes);
   sent_bytes_ += bytes;
   return bytes;

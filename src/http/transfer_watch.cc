@@ -15,15 +15,25 @@ void TransferWatch::OnSocket(Time now) {
   if (phase_ != Phase::kConnect) Enter(Phase::kConnect, limits_.connect_max, now);
 }
 
-void TransferWatch::OnConnected(Time now) { Enter(Phase::kMove, limits_.stall_max, now); }
+void TransferWatch::OnConnected(Time now) { EnterMove(now); }
 
-void TransferWatch::OnBytes(Time now) {
-  if (phase_ == Phase::kMove) deadline_ = now + limits_.stall_max;
+void TransferWatch::OnBytes(uint64_t bytes, Time now) {
+  if (phase_ != Phase::kMove || bytes == 0) return;
+  bytes_ += bytes;
+  deadline_ = std::min(now + limits_.stall_max, bytes_until_);
+  if (bytes_ < limits_.bytes_min) return;
+  EnterMove(now);
 }
 
 void TransferWatch::Enter(Phase phase, std::chrono::milliseconds limit, Time now) {
   phase_ = phase;
   deadline_ = now + limit;
+}
+
+void TransferWatch::EnterMove(Time now) {
+  Enter(Phase::kMove, limits_.stall_max, now);
+  bytes_until_ = now + 2 * limits_.stall_max;
+  bytes_ = 0;
 }
 
 TransferWatch::Time TransferWatch::NextLook(Time now) const {
@@ -39,7 +49,8 @@ std::string TransferWatch::Cause() const {
     case Phase::kConnect: return "no connection in " + ms(limits_.connect_max);
     case Phase::kMove: break;
   }
-  return "no byte came for " + ms(limits_.stall_max);
+  if (deadline_ < bytes_until_) return "no byte came for " + ms(limits_.stall_max);
+  return "only " + std::to_string(bytes_) + " bytes came in " + ms(2 * limits_.stall_max);
 }
 
 }  // namespace augur

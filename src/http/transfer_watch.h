@@ -11,7 +11,7 @@ namespace augur {
 //   1. The server's name is looked up, for lookup_max. The C library asks the second name server after 5 s, so a dead
 //      first one delays a look-up by that, and connect_max would end it.
 //   2. The connection is made, TCP and TLS, for connect_max.
-//   3. Bytes go and come: some in each stall_max.
+//   3. Bytes go and come: some in each stall_max, and bytes_min in twice that. One a second is silence, too.
 // A kept connection begins with the third. No clock (the time is told), no I/O, no locks.
 class TransferWatch {
  public:
@@ -20,6 +20,7 @@ class TransferWatch {
     std::chrono::milliseconds lookup_max{0};
     std::chrono::milliseconds connect_max{0};
     std::chrono::milliseconds stall_max{0};
+    uint64_t bytes_min = 1;
   };
 
   void Begin(const Limits& limits, Time now);
@@ -27,8 +28,8 @@ class TransferWatch {
   void OnSocket(Time now);
   // The request can be sent.
   void OnConnected(Time now);
-  // Bytes have gone or come.
-  void OnBytes(Time now);
+  // So many bytes have gone or come.
+  void OnBytes(uint64_t bytes, Time now);
 
   bool IsOver(Time now) const { return now >= deadline_; }
   // When to look at IsOver again, at the latest: another phase may have a shorter limit.
@@ -40,10 +41,13 @@ class TransferWatch {
   enum class Phase : uint8_t { kLookUp, kConnect, kMove };
 
   void Enter(Phase phase, std::chrono::milliseconds limit, Time now);
+  void EnterMove(Time now);
 
   Limits limits_;
   Phase phase_ = Phase::kLookUp;
   Time deadline_ = Time::max();
+  Time bytes_until_ = Time::max();  // then bytes_min must have moved
+  uint64_t bytes_ = 0;              // of these
 };
 
 }  // namespace augur

@@ -201,7 +201,14 @@ void FaultServer::Serve(int fd, size_t connection) {
       open = bytes.Send(head + "\r\n");
       if (open && request.method != "HEAD") open = bytes.Send(answer.body.substr(0, answer.sent));
       if (open && answer.pause) answer.pause();
-      if (open && !answer.rest.empty()) open = bytes.Send(answer.rest);
+      if (answer.rest_pause.count() == 0) {
+        if (open && !answer.rest.empty()) open = bytes.Send(answer.rest);
+      } else {
+        for (size_t i = 0; open && i < answer.rest.size(); ++i) {
+          open = bytes.Send(answer.rest.substr(i, 1));
+          std::this_thread::sleep_for(answer.rest_pause);
+        }
+      }
       if (answer.end == End::kHang) {
         while (bytes.Receive()) continue;
       }

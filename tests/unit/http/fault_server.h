@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,8 @@ class FaultServer {
     // Runs after that part of the body was sent, and may wait.
     std::function<void()> pause;
     std::string rest;  // sent after it
+    // Between the bytes of `rest`, which go one by one then.
+    std::chrono::milliseconds rest_pause{0};
     End end = End::kKeep;
   };
   static constexpr size_t kSame = static_cast<size_t>(-1);

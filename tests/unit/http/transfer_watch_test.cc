@@ -12,7 +12,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 
 constexpr TransferWatch::Limits kLimits = {
-    .lookup_max = seconds(15), .connect_max = seconds(3), .stall_max = seconds(5)};
+    .lookup_max = seconds(15), .connect_max = seconds(3), .stall_max = seconds(5), .bytes_min = 4096};
 constexpr TransferWatch::Time kBegin{seconds(1000)};
 
 TransferWatch Begun() {
@@ -51,10 +51,28 @@ TEST(TransferWatch, AKeptConnectionThatIsClosedIsMadeAnew) {
 
 TEST(TransferWatch, SilenceIsTheEnd) {
   TransferWatch watch = Connected();
-  watch.OnBytes(kBegin + seconds(4));
+  watch.OnBytes(10'000, kBegin + seconds(4));
   EXPECT_FALSE(watch.IsOver(kBegin + milliseconds(8999)));
   EXPECT_TRUE(watch.IsOver(kBegin + seconds(9)));
   EXPECT_EQ(watch.Cause(), "no byte came for 5000 ms");
+}
+
+TEST(TransferWatch, AByteASecondIsSilence) {
+  TransferWatch watch = Connected();
+  for (int second = 1; second < 10; ++second) {
+    EXPECT_FALSE(watch.IsOver(kBegin + seconds(second)));
+    watch.OnBytes(1, kBegin + seconds(second));
+  }
+  EXPECT_TRUE(watch.IsOver(kBegin + seconds(10)));
+  EXPECT_EQ(watch.Cause(), "only 9 bytes came in 10000 ms");
+}
+
+TEST(TransferWatch, ASlowLineGoesOn) {
+  TransferWatch watch = Connected();
+  for (int second = 1; second < 1000; ++second) {
+    ASSERT_FALSE(watch.IsOver(kBegin + seconds(second)));
+    watch.OnBytes(500, kBegin + seconds(second));
+  }
 }
 
 // A phase may begin after NextLook was asked, and be shorter than the one before.
