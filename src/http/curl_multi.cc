@@ -32,9 +32,10 @@ Result<std::unique_ptr<CurlMulti>> CurlMulti::Make(long connections_max) {
   curl_multi_setopt(made->multi_, CURLMOPT_MAXCONNECTS, connections_max);
   curl_multi_setopt(made->multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));  // HTTP/1.1 only
   // The pointer of a socket only tells whether libcurl has been told of it before.
-  constexpr auto on_socket = +[](CURL* /*easy*/, curl_socket_t socket, int what, void* self, void* known) {
+  constexpr auto on_socket = +[](CURL* easy, curl_socket_t socket, int what, void* self, void* known) {
     const auto multi = static_cast<CurlMulti*>(self);
     multi->Watch(socket, what, known != nullptr);
+    multi->NoteSocket(easy, socket, what);
     if (what != CURL_POLL_REMOVE && known == nullptr) curl_multi_assign(multi->multi_, socket, multi);
     return 0;
   };
@@ -57,7 +58,15 @@ CurlMulti::~CurlMulti() {
 
 void CurlMulti::Add(CURL* transfer) { AUGUR_CHECK(curl_multi_add_handle(multi_, transfer) == CURLM_OK); }
 
-void CurlMulti::Remove(CURL* transfer) { AUGUR_CHECK(curl_multi_remove_handle(multi_, transfer) == CURLM_OK); }
+void CurlMulti::Remove(CURL* transfer) {
+  AUGUR_CHECK(curl_multi_remove_handle(multi_, transfer) == CURLM_OK);
+  sockets_.erase(transfer);
+}
+
+curl_socket_t CurlMulti::SocketOf(CURL* transfer) const {
+  const auto found = sockets_.find(transfer);
+  return found == sockets_.end() ? CURL_SOCKET_BAD : found->second;
+}
 
 void CurlMulti::Run(std::chrono::milliseconds time_max, std::vector<Ended>& ended) {
   std::array<epoll_event, 64> events;  // the rest comes in the next turn
@@ -107,6 +116,16 @@ void CurlMulti::Watch(curl_socket_t socket, int what, bool is_known) {
   if (is_known && ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket, &event) == 0) return;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event) != 0) {
     AUGUR_CHECK(::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket, &event) == 0);
+  }
+}
+
+// While a name is looked up, and while several addresses are tried, a transfer has other sockets: the last one is that
+// of its connection.
+void CurlMulti::NoteSocket(CURL* transfer, curl_socket_t socket, int what) {
+  if (what != CURL_POLL_REMOVE) {
+    sockets_[transfer] = socket;
+  } else if (SocketOf(transfer) == socket) {
+    sockets_.erase(transfer);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "augur/status.h"
@@ -37,6 +38,8 @@ class CurlMulti {
   void Add(CURL* transfer);
   // Closes its connection if it has not ended.
   void Remove(CURL* transfer);
+  // Of the transfer's connection. CURL_SOCKET_BAD: it has none now.
+  curl_socket_t SocketOf(CURL* transfer) const;
   // Waits until there are bytes to move, Wake was called, or the time is over. Moves the bytes, and adds the transfers
   // that have ended. They still must be removed.
   void Run(std::chrono::milliseconds time_max, std::vector<Ended>& ended);
@@ -49,10 +52,12 @@ class CurlMulti {
   CurlMulti() = default;
   // Called by libcurl.
   void Watch(curl_socket_t socket, int what, bool is_known);
+  void NoteSocket(CURL* transfer, curl_socket_t socket, int what);
   void SetTimer(long milliseconds);
 
   CURLM* multi_ = nullptr;
   CURLSH* share_ = nullptr;
+  std::unordered_map<CURL*, curl_socket_t> sockets_;
   UniqueFd epoll_;
   UniqueFd wake_;                                       // an eventfd
   Clock::time_point timer_ = Clock::time_point::max();  // when libcurl wants to be called at the latest

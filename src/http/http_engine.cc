@@ -190,7 +190,7 @@ void HttpEngine::EndStalled() {
   next_look_ = Clock::time_point::max();
   std::vector<HttpTransfer*> stalled;
   for (const auto& [number, transfer] : active_) {
-    if (transfer->IsStalled(now)) {
+    if (transfer->IsStalled(multi_->SocketOf(transfer->easy()), now)) {
       stalled.push_back(transfer.get());
     } else {
       next_look_ = std::min(next_look_, transfer->NextLook(now));

@@ -34,6 +34,7 @@ struct HttpResponse {
   // Where the request had no memory, or the code was no success: the first HttpRequest::body_max bytes of the body.
   std::string body;
   bool connection_was_new = false;
+  bool got_on = false;  // bytes moved, not only those of the request's head
   std::string request;  // for people: "GET https://host/path"
 
   bool succeeded() const { return status.ok() && code >= 200 && code < 300; }
@@ -57,8 +58,9 @@ struct HttpRequest {
   std::span<std::byte> into;
   size_t body_max = 64 << 10;       // of HttpResponse::body; a success with a longer one is a failure
   std::span<const std::byte> body;  // of PUT and POST
-  // Given up when no byte has moved for so long, or fewer than kBytesMin of an answer to GET for twice as long.
-  // libcurl's own rule averages over 5 s, which is too coarse.
+  // Given up when no byte has moved for so long, or fewer than kBytesMin of an answer to GET for twice as long. Bytes
+  // of the body have moved once the server has them (TCP's acknowledgements): libcurl and the kernel take megabytes
+  // ahead of a slow line. libcurl's own rule averages over 5 s, which is too coarse.
   std::chrono::milliseconds stall_max{30'000};
   std::chrono::milliseconds lookup_max{kLookUpMax};    // of the server's name
   std::chrono::milliseconds connect_max{kConnectMax};  // TCP and TLS together

@@ -2,11 +2,15 @@
 #include "http/http_transfer.h"
 
 #include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/blanks.h"
@@ -28,6 +32,15 @@ constexpr long kUploadBufferBytes = 512 << 10;
 char LowerCase(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
 
 bool HasLineBreak(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) != text.npos; }
+
+// Of what this end has sent, what the other end has. Nothing: the socket is none of TCP.
+std::optional<uint64_t> AcknowledgedBytes(curl_socket_t socket) {
+  tcp_info info{};
+  socklen_t bytes = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return std::nullopt;
+  if (bytes < offsetof(tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) return std::nullopt;
+  return info.tcpi_bytes_acked;
+}
 
 // The macro of <curl/curl.h> wants an option that it knows at compile time; all values here are of the right type.
 template <typename Value>
@@ -60,6 +73,7 @@ Status HttpTransfer::Begin(uint64_t number, HttpRequest request) {
                 .stall_max = request_.stall_max,
                 .bytes_min = request_.method == "GET" ? HttpRequest::kBytesMin : 1},
                Clock::now());
+  arrived_on_ = CURL_SOCKET_BAD;
   sent_bytes_ = 0;
   began_ = too_long_ = enough_ = false;
 
@@ -201,6 +215,18 @@ void HttpTransfer::SetCallbacks() {
   Set(easy_, CURLOPT_SEEKDATA, this);
 }
 
+bool HttpTransfer::IsStalled(curl_socket_t socket, Clock::time_point now) {
+  if (!request_.body.empty()) {
+    if (const std::optional<uint64_t> arrived = AcknowledgedBytes(socket)) {
+      // A kept connection begins with the bytes of earlier requests.
+      if (socket == arrived_on_) watch_.OnBytes(*arrived - arrived_bytes_, now);
+      arrived_on_ = socket;
+      arrived_bytes_ = *arrived;
+    }
+  }
+  return watch_.IsOver(now);
+}
+
 size_t HttpTransfer::OnHeaderLine(std::string_view line) {
   watch_.OnBytes(line.size(), Clock::now());
   if (line.starts_with("HTTP/")) {  // the head of the answer, after that of a 100 Continue
@@ -256,7 +282,6 @@ size_t HttpTransfer::OnBody(const char* data, size_t bytes) {
 
 size_t HttpTransfer::OnUpload(char* data, size_t bytes) {
   bytes = std::min(bytes, request_.body.size() - sent_bytes_);
-  watch_.OnBytes(bytes, Clock::now());
   if (bytes != 0) std::memcpy(data, request_.body.data() + sent_bytes_, bytes);
   sent_bytes_ += bytes;
   return bytes;
@@ -286,6 +311,7 @@ HttpOutcome HttpTransfer::Take(Status status) {
   long connections = 0;
   curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &connections);
   response_.connection_was_new = connections > 0;
+  response_.got_on = watch_.got_on();
   response_.status = std::move(status);
   response_.request = Context();
   std::function<void(HttpResponse)> done = std::move(request_.done);

@@ -52,8 +52,8 @@ class HttpTransfer {
   CURL* easy() { return easy_; }
   uint64_t number() const { return number_; }
 
-  // Whether it does not get on.
-  bool IsStalled(Clock::time_point now) const { return watch_.IsOver(now); }
+  // Whether it does not get on. `socket`: its connection's, to see how much of the request's body has arrived.
+  bool IsStalled(curl_socket_t socket, Clock::time_point now);
   // When to look again, at the latest.
   Clock::time_point NextLook(Clock::time_point now) const { return watch_.NextLook(now); }
 
@@ -94,6 +94,8 @@ class HttpTransfer {
   std::unique_ptr<curl_slist, SlistFree> header_list_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
   TransferWatch watch_;
+  uint64_t arrived_bytes_ = 0;                  // that the connection's other end has acknowledged
+  curl_socket_t arrived_on_ = CURL_SOCKET_BAD;  // of which socket
   size_t sent_bytes_ = 0;                       // of the request's body
   bool began_ = false;
   bool too_long_ = false;  // the body of a success does not fit

@@ -233,6 +233,10 @@ void OperationScheduler::OnDone(uint64_t number, Which which, HttpResponse respo
   }
   const bool no_answer = response.code == 0 && response.status.code() == Code::kIo;
   const std::string cause = no_answer ? response.status.text() : std::string();
+  // Where no reader waits, a transfer over a slow line that broke off has time_max from there. Its attempts are
+  // counted.
+  const bool broke_off = response.got_on && response.status.code() == Code::kIo;
+  if (broke_off && !operation->urgent()) operation->clock_start = Clock::now();
 
   const RunningOperation::Outcome outcome = operation->OnResponse(which, std::move(response));
   if (which == Which::kHedge && !operation->hedge_won()) hedge_bytes_ -= operation->operation().into.size();
@@ -240,7 +244,7 @@ void OperationScheduler::OnDone(uint64_t number, Which which, HttpResponse respo
   switch (outcome) {
     case RunningOperation::Outcome::kDecided: Finish(*operation); break;
     case RunningOperation::Outcome::kOtherRuns: break;
-    case RunningOperation::Outcome::kAgain: Retry(*operation, no_answer); break;
+    case RunningOperation::Outcome::kAgain: Retry(*operation, no_answer && !broke_off); break;
   }
   Pump();
 }

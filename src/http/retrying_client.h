@@ -16,7 +16,8 @@ namespace augur {
 // Its bets:
 //   attempts  Up to attempts_max, or time_max from the first, whichever comes first, with full jitter between them
 //             (Backoff). 429, 500, 502, 503 and 504 are tried again, and failures of connect, TLS and reset, a short
-//             body, and a request that does not get on (TransferWatch). After a failure of the
+//             body, and a request that does not get on (TransferWatch). Where no reader waits, time_max is counted anew
+//             from an attempt that broke off after bytes had moved: a line may be slow. After a failure of the
 //             connection the next attempt opens a new one. Other codes end the operation, unless its judge says
 //             otherwise.
 //   hedging   A request without a first byte for some time, or not whole some time after it, is sent once more, on

@@ -7,6 +7,7 @@ namespace augur {
 
 void TransferWatch::Begin(const Limits& limits, Time now) {
   limits_ = limits;
+  got_on_ = false;
   Enter(Phase::kLookUp, limits_.lookup_max, now);
 }
 
@@ -22,6 +23,7 @@ void TransferWatch::OnBytes(uint64_t bytes, Time now) {
   bytes_ += bytes;
   deadline_ = std::min(now + limits_.stall_max, bytes_until_);
   if (bytes_ < limits_.bytes_min) return;
+  got_on_ = true;
   EnterMove(now);
 }
 

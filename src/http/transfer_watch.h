@@ -34,6 +34,8 @@ class TransferWatch {
   bool IsOver(Time now) const { return now >= deadline_; }
   // When to look at IsOver again, at the latest: another phase may have a shorter limit.
   Time NextLook(Time now) const;
+  // At least bytes_min have moved.
+  bool got_on() const { return got_on_; }
   // For people, once it is over: "no byte came for 5000 ms".
   std::string Cause() const;
 
@@ -48,6 +50,7 @@ class TransferWatch {
   Time deadline_ = Time::max();
   Time bytes_until_ = Time::max();  // then bytes_min must have moved
   uint64_t bytes_ = 0;              // of these
+  bool got_on_ = false;
 };
 
 }  // namespace augur

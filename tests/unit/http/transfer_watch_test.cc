@@ -41,6 +41,7 @@ TEST(TransferWatch, ALookUpDoesNotCountAsConnecting) {
   watch.OnConnected(kBegin + seconds(7));
   EXPECT_FALSE(watch.IsOver(kBegin + milliseconds(11'999)));
   EXPECT_TRUE(watch.IsOver(kBegin + seconds(12)));
+  EXPECT_FALSE(watch.got_on());
 }
 
 TEST(TransferWatch, AKeptConnectionThatIsClosedIsMadeAnew) {
@@ -52,6 +53,7 @@ TEST(TransferWatch, AKeptConnectionThatIsClosedIsMadeAnew) {
 TEST(TransferWatch, SilenceIsTheEnd) {
   TransferWatch watch = Connected();
   watch.OnBytes(10'000, kBegin + seconds(4));
+  EXPECT_TRUE(watch.got_on());
   EXPECT_FALSE(watch.IsOver(kBegin + milliseconds(8999)));
   EXPECT_TRUE(watch.IsOver(kBegin + seconds(9)));
   EXPECT_EQ(watch.Cause(), "no byte came for 5000 ms");
@@ -65,6 +67,7 @@ TEST(TransferWatch, AByteASecondIsSilence) {
   }
   EXPECT_TRUE(watch.IsOver(kBegin + seconds(10)));
   EXPECT_EQ(watch.Cause(), "only 9 bytes came in 10000 ms");
+  EXPECT_FALSE(watch.got_on());
 }
 
 TEST(TransferWatch, ASlowLineGoesOn) {
