@@ -177,6 +177,17 @@ def test_at_most_three_shards_are_on_the_disk(augurpack, url, tree, folder, work
     assert_holds(augurpack, url, proxy.endpoint, tree, pathlib.Path(folder) / "out")
 
 
+def test_info_asks_several_shards_at_once(augurpack, url, tree, work, proxy):
+    """Each takes some round trips: a store has thousands."""
+    must_pack(augurpack, "create", tree, url, proxy.endpoint, work)
+    proxy.forget()
+    held = faults.Hold(only=lambda request: request.method == "GET" and "shard-" in request.path)
+    with while_held(proxy, held, [augurpack, "info", "--json", url, f"--endpoint-url={proxy.endpoint}"]) as process:
+        wait_until(lambda: len({request.path for request in proxy.requests("GET", "shard-")}) > 5)
+        held.release()
+        assert process.wait() == 0
+
+
 # ---- faults that the user must not notice ----
 
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "augur/store.h"
+#include "base/thread.h"
 #include "base/units.h"
 #include "store/format.h"
 #include "tools/commands/commands.h"
@@ -38,16 +43,36 @@ std::optional<uint64_t> StoredBytes(const Store& store, const ShardInfo& shard) 
   return trailer.catalogue_offset - sizeof(format::ShardHeader);
 }
 
+// Of all own shards, several at a time: on a server each takes some round trips. Nothing: as of one.
+std::optional<uint64_t> StoredBytes(const Store& store, const std::vector<ShardInfo>& shards) {
+  constexpr size_t kThreadsMax = 16;
+  std::atomic<size_t> next = 0;
+  std::atomic<uint64_t> stored = 0;
+  std::atomic<bool> unknown = false;
+  const auto read = [&] {
+    for (size_t shard = next++; shard < shards.size() && !unknown; shard = next++) {
+      const std::optional<uint64_t> bytes = StoredBytes(store, shards[shard]);
+      if (!bytes) unknown = true;
+      stored += bytes.value_or(0);
+    }
+  };
+  std::vector<std::thread> threads;
+  while (threads.size() + 1 < std::min(shards.size(), kThreadsMax)) {
+    Result<std::thread> thread = StartThread("read", read);
+    if (!thread.ok()) break;
+    threads.push_back(std::move(thread).value());
+  }
+  read();
+  for (std::thread& thread : threads) thread.join();
+  return unknown ? std::nullopt : std::optional(stored.load());
+}
+
 // Stored less referenced. Where there are foreign shards the header's sum covers their records too, so nothing is said.
 std::optional<uint64_t> DeadBytes(const Store& store, const Info& info) {
-  uint64_t stored = 0;
-  for (const ShardInfo& shard : info.shards) {
-    const std::optional<uint64_t> bytes = shard.foreign ? std::nullopt : StoredBytes(store, shard);
-    if (!bytes) return std::nullopt;
-    stored += *bytes;
-  }
-  if (stored < info.summary.record_bytes) return std::nullopt;
-  return stored - info.summary.record_bytes;
+  const bool has_foreign = std::ranges::any_of(info.shards, [](const ShardInfo& shard) { return shard.foreign; });
+  const std::optional<uint64_t> stored = has_foreign ? std::nullopt : StoredBytes(store, info.shards);
+  if (!stored || *stored < info.summary.record_bytes) return std::nullopt;
+  return *stored - info.summary.record_bytes;
 }
 
 Result<Info> ReadInfo(const InfoOptions& options) {
