@@ -51,6 +51,11 @@ def old_kernel():
 
 
 @pytest.fixture(scope="session")
+def slow_crash():
+    return find_program("slow_crash.so")
+
+
+@pytest.fixture(scope="session")
 def slow_fork():
     return find_program("slow_fork.so")
 

@@ -205,6 +205,7 @@ void Holder::Obey(const HolderMessage& message, std::span<UniqueFd> fds) {
     case HolderVerb::kDying: DaemonDies(message.value); return;
     case HolderVerb::kHandedOver: HandedOver(); return;
     case HolderVerb::kEnding:
+      if (gives_up_) return;  // it dies, and takes the end of its connection for an umount(2)
       ending_ = true;
       options_.device.Reset();
       index_.Reset();
@@ -265,6 +266,8 @@ void Holder::LookForDead() {
 }
 
 void Holder::DaemonEnded(DaemonDeath death) {
+  // It has told of what it dies, and then a thread of it was faster.
+  if (start_next_at_ && death.signal == 0) death = {.signal = state_.last_death.signal};
   const bool by_itself = death.signal == 0;
   const bool is_last = ending_ || task_ == HolderLink::Task::kGiveUp || !was_ready_ || !can_go_on_;
   // The next one is there to serve, or the one before it was: its program can.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon dies and another one goes on with the mount: SEMANTICS.md, L8 to L11."""
 
+import contextlib
 import ctypes
 import hashlib
 import io
@@ -220,6 +221,26 @@ def test_three_deaths(room, mounts, point, small_store):
     done = mounts.start(small_store, point)
     assert done.returncode == 0 and "cleared the mount point of an augurfs that had died" in done.stderr
     assert read_hello(point) == HELLO
+
+
+@pytest.mark.skipif("AUGUR_SANITIZER" in os.environ, reason="a sanitizer wants to be loaded first")
+def test_the_third_daemon_dies_before_it_serves(room, mounts, point, small_store, slow_crash):
+    """L9: its thread that waits for an umount finds the connection ended, and says no more than that; the log says why all the same."""
+    mounts.mount(small_store, point, f"log={room}/log", env=dict(os.environ, LD_PRELOAD=slow_crash))
+    (holder,) = holders(point)
+
+    def begins():
+        """Daemons that open the store."""
+        found = []
+        for pid in daemons(mounts.program, point):
+            with contextlib.suppress(OSError):  # it has ended
+                if "augur-signals\n" in [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/comm")]:
+                    found.append(pid)
+        return found
+
+    os.kill(mounts.pid(point), signal.SIGSEGV)
+    crash_until(lambda: not is_running(holder), begins)
+    assert re.search(r"three daemons have died within ten seconds.* was killed by signal 11 \(SEGV\)", log_of(room)), log_of(room)
 
 
 def test_killed_as_soon_as_it_answers(room, mounts, point, small_store):

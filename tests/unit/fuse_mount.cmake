@@ -5,7 +5,7 @@ augur_test(fuse_mount
   LAYERS fuse)
 
 # Preloaded by tests/mount/test_old_kernel.py and test_restart.py.
-foreach(preloaded old_kernel slow_fork)
+foreach(preloaded old_kernel slow_crash slow_fork)
   add_library(${preloaded} MODULE tools/${preloaded}.cc)
   set_target_properties(${preloaded} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
 endforeach()
