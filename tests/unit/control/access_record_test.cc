@@ -13,6 +13,7 @@ namespace {
 
 std::vector<uint32_t> FilesOf(const AccessRecord::Page& page) {
   std::vector<uint32_t> files;
+  files.reserve(page.accesses.size());
   for (const SeenAccess& access : page.accesses) files.push_back(access.file);
   return files;
 }
@@ -61,8 +62,10 @@ TEST(AccessRecordTest, CountsWhatWasTooMuch) {
 TEST(AccessRecordTest, ManyThreadsMayNote) {
   AccessRecord record;
   (void)record.Take(0);
+  constexpr int kThreads = 4;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&record] {
       for (uint32_t file = 0; file < 1000; ++file) record.Note(file, true);
     });

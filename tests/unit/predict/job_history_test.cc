@@ -45,22 +45,22 @@ TEST_F(JobHistoryTest, TheNextEpochIsOfTheSetThatCameNextBefore) {
   const IdentifiedOrder val = EpochOfList(val_, 7);
   history_.Begin(train);
   std::optional<IdentifiedOrder> next = NextOf({&train});
-  ASSERT_TRUE(next);
+  if (!next) FAIL();
   EXPECT_EQ(next->list, train_) << "mostly the same";
   EXPECT_EQ(next->guess.epoch, 1U);
   history_.Begin(val);
   next = NextOf({&val});
-  ASSERT_TRUE(next);
+  if (!next) FAIL();
   EXPECT_EQ(next->list, val_) << "of what comes after it nothing is known yet";
   const IdentifiedOrder second = EpochOfList(train_, 5, 1);
   history_.Begin(second);
   // Behind each epoch that is known, one more.
   const std::optional<IdentifiedOrder> third = NextOf({&second});
-  ASSERT_TRUE(third);
+  if (!third) FAIL();
   EXPECT_EQ(third->list, val_);
   EXPECT_EQ(third->guess.epoch, 1U);
   const std::optional<IdentifiedOrder> fourth = NextOf({&second, &*third});
-  ASSERT_TRUE(fourth);
+  if (!fourth) FAIL();
   EXPECT_EQ(fourth->list, train_);
   EXPECT_EQ(fourth->guess.epoch, 2U);
   EXPECT_EQ(fourth->order->files(), EpochOfList(train_, 5, 2).order->files());
@@ -80,7 +80,7 @@ TEST_F(JobHistoryTest, ARecordedRunGoesOnToItsEnd) {
   run.recorded = {std::make_shared<const Order>(Order{3, 1, 2})};
   history_.Begin(run);
   const std::optional<IdentifiedOrder> next = NextOf({&run});
-  ASSERT_TRUE(next);
+  if (!next) FAIL();
   EXPECT_EQ(next->order->files(), (Order{3, 1, 2}));
   EXPECT_FALSE(NextOf({&run, &*next}));
 }
@@ -106,7 +106,7 @@ TEST_F(JobHistoryTest, AnEpochThatTurnsOutToBeAnotherTakesItsPlace) {
   const IdentifiedOrder other = EpochOfList(train_, 6, 4);
   history_.Correct(other);
   const std::optional<IdentifiedOrder> next = NextOf({&other});
-  ASSERT_TRUE(next);
+  if (!next) FAIL();
   EXPECT_EQ(next->order->files(), EpochOfList(train_, 6, 5).order->files());
   const RankSubset piece = RankSubset::Piece(0, 100);
   history_.CorrectShare(piece);
