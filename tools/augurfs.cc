@@ -213,12 +213,7 @@ class Daemon {
   [[noreturn]] void EndUnserved(int signal) {
     spdlog::info("{}: {}", Printable(mount_->path()), signal == 0 ? "unmounted" : EndingOn(signal));
     link_->Ending();
-    const Status status = signal == 0 ? Status::Ok() : mount_->Unmount();
-    if (!status.ok()) spdlog::error("{}", status.text());
-    const int exit_status = status.ok() ? kExitDone : kExitError;
-    link_->Exiting(exit_status);
-    ProcessLog().Flush();
-    _exit(exit_status);
+    EndAtOnce(signal == 0 ? Status::Ok() : mount_->Unmount());
   }
 
   // From here on the daemon before this one takes no request.
