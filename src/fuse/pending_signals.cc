@@ -10,7 +10,8 @@
 namespace augur {
 namespace {
 
-constexpr auto kPassedOn = std::to_array<int>({SIGTERM, SIGINT, SIGHUP, SIGUSR1});
+// In this order: a daemon that was told to end hears no more.
+constexpr auto kPassedOn = std::to_array<int>({SIGUSR1, SIGTERM, SIGINT, SIGHUP});
 
 }  // namespace
 

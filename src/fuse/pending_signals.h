@@ -21,8 +21,8 @@ class PendingSignals {
   int fd() const { return signals_.get(); }
   // Takes what has come. Returns whether there was anything.
   bool Take();
-  // Sends the daemon each that is kept. All but SIGUSR1 end the mount, and stay: a daemon that dies before it has said
-  // so leaves them to the next one.
+  // Sends the daemon each that is kept, SIGUSR1 first. All but SIGUSR1 end the mount, and stay: a daemon that dies
+  // before it has said so leaves them to the next one.
   void PassTo(const HeldDaemon& daemon);
 
  private:
