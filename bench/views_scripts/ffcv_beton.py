@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FFCV: a .beton of raw pixels or of JPEG, at most 512 pixels a side, by threads. Its loops are compiled by numba, by a pass before the
-clock starts; --cold drops the caches after it."""
+"""FFCV: a .beton of raw pixels or of JPEG, at most 512 pixels a side, by threads, one a processor at most, as numba wants.
+Its loops are compiled by numba, by a pass before the clock starts; --cold drops the caches after it."""
 
 import gc
 import os
@@ -33,7 +33,8 @@ if args.crop == "random":
     image = [RandomResizedCropRGBImageDecoder((SIDE, SIDE)), RandomHorizontalFlip(), normalize, ToTensor(), ToTorchImage()]
 else:
     image = [CenterCropRGBImageDecoder((SIDE, SIDE), ratio=SIDE / 256), normalize, ToTensor(), ToTorchImage()]
-loader = Loader(args.root, batch_size=clock.BATCH, num_workers=max(1, args.workers), order=OrderOption.RANDOM, os_cache=True, drop_last=False,
+threads = min(max(1, args.workers), len(os.sched_getaffinity(0)))
+loader = Loader(args.root, batch_size=clock.BATCH, num_workers=threads, order=OrderOption.RANDOM, os_cache=True, drop_last=False,
                 pipelines={"image": image, "label": [IntDecoder(), ToTensor(), Squeeze(1)]})
 with clock.quiet_stdout():
     for _ in loader:
