@@ -18,7 +18,7 @@ PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THRE
          "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md",
          "src/fuse/OBSERVATION.md", "src/cache/DISK_CACHE.md", "src/cache/RETAINED_CACHE.md",
          "src/store/FORMAT.md", "src/store/SHARED.md", "src/fs/SEMANTICS.md", "src/remote/REMOTE.md", "src/fleet/FLEET.md",
-         "tests/fuzz/README.md", "bench/README.md", "bench/remote/README.md", "examples/README.md",
+         "tests/fuzz/README.md", "bench/README.md", "bench/RESULTS.md", "bench/remote/README.md", "examples/README.md",
          *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))))
 BENCH_README_LINES_MAX = 200
 HELP = [(program, *command) for program, commands in (("augurfs", ""), ("augurpack", "create append adopt info ls verify extract gc upgrade"),
