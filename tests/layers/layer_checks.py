@@ -177,7 +177,7 @@ def flags_for(header, commands):
     for word in words:
         if skip:
             skip = False
-        elif word in ("-o", "-MF", "-MT", "-MQ"):
+        elif word in ("-o", "-MF", "-MT", "-MQ", "-include"):  # -include: a precompiled header
             skip = True
         elif word not in ("-c", "-MD", "-MMD") and word != best["file"]:
             kept.append(word)
@@ -189,6 +189,8 @@ def proven_by_build(root, commands):
     proven = set()
     for command in commands:
         source = pathlib.Path(command["file"])
+        if "-include" in command["command"].split():  # a precompiled header comes before all
+            continue
         first = next(iter(includes(source)), None) if source.exists() else None
         if first and first[0] == '"':
             proven |= {folder / first[1] for folder in include_folders(source, root)}
