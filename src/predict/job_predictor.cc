@@ -2,7 +2,6 @@
 #include "predict/job_predictor.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace augur {
@@ -15,15 +14,6 @@ constexpr uint64_t kHitsToEnd = 32;
 constexpr uint64_t kHitsToKnowReach = 512;
 // Of an epoch, while it begins.
 constexpr uint64_t kPartToBegin = 8;
-// What was read from a miss on may be the beginning of something else, until twice as many reads were as predicted.
-constexpr int kMissWeight = 2;
-constexpr size_t kFirstReads = 256;
-// One after the other: somebody may have a look at a file in another view.
-constexpr uint32_t kHitsToTurn = 4;
-// An order that is left after so many reads, before so many of its end, with so much of it read, was read in a piece.
-constexpr uint32_t kPieceMin = 256;
-constexpr uint32_t kPieceEnd = 64;
-constexpr double kPieceRead = 0.9;
 // A file comes again as its further pieces, and as its open beside its READ: within so many reads.
 constexpr size_t kPiecesWithin = 64;
 
@@ -32,49 +22,11 @@ std::string Percent(uint64_t part, uint64_t whole) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
 
-std::unique_ptr<EpochFollower> FollowerOf(const IdentifiedOrder& identified, uint32_t reach) {
-  const bool part = identified.list && !identified.guess.share.IsAll();
-  return std::make_unique<EpochFollower>(identified.order, identified.begin, reach, part ? identified.list->size() : 0);
-}
-
-// The piece that was read of an order which its readers have left; none: too little of it.
-std::optional<RankSubset> LeftPiece(const IdentifiedOrder& left, const EpochFollower& follower) {
-  const uint32_t end = follower.ReadUpTo();
-  if (!left.list || left.guess.share.world_size > 1 || left.guess.share_given) return std::nullopt;
-  if (end < left.begin + kPieceMin || end + kPieceEnd > left.order->size()) return std::nullopt;
-  if (static_cast<double>(follower.hits()) < kPieceRead * (end - left.begin)) return std::nullopt;
-  return RankSubset::Piece(left.begin, end);
-}
-
 }  // namespace
 
 void JobPredictor::Begin(const EpochStart& epoch) {
-  reads_.clear();
+  unpredicted_.Begin(epoch);
   lost_.reset();
-  // The streams read side by side.
-  for (size_t i = 0;; ++i) {
-    const size_t before = reads_.size();
-    for (const EpochStream& stream : epoch.streams) {
-      if (i < stream.reads.size()) reads_.push_back({.file = stream.reads[i].file, .stream = stream.id});
-    }
-    if (reads_.size() == before) return;
-  }
-}
-
-EpochStart JobPredictor::Unpredicted() const {
-  EpochStart epoch;
-  epoch.job = id_;
-  std::map<StreamId, std::vector<FirstRead>> streams;
-  for (const Read& read : reads_) {
-    std::vector<FirstRead>& first = streams[read.stream];
-    if (first.size() < kFirstReads) first.push_back({.file = read.file});
-  }
-  for (auto& [id, reads] : streams) {
-    EpochStream& stream = epoch.streams.emplace_back();
-    stream.id = id;
-    stream.reads = std::move(reads);
-  }
-  return epoch;
 }
 
 void JobPredictor::Append(IdentifiedOrder identified) {
@@ -82,9 +34,8 @@ void JobPredictor::Append(IdentifiedOrder identified) {
   const EpochFollower* last = epochs_.empty() ? before_.get() : epochs_.front().follower.get();
   const uint32_t reach =
       last != nullptr && last->hits() > kHitsToKnowReach ? last->reach() : EpochFollower::kReachFirst;
-  auto follower = FollowerOf(identified, reach);
   const uint32_t view = history_.ViewOf(identified).value_or(epochs_.empty() ? view_ : epochs_.back().view);
-  epochs_.push_back({.identified = std::move(identified), .follower = std::move(follower), .view = view});
+  epochs_.emplace_back(std::move(identified), reach, view);
 }
 
 void JobPredictor::Lock(IdentifiedOrder identified) {
@@ -107,19 +58,17 @@ void JobPredictor::Lock(IdentifiedOrder identified) {
   fit_.reset();
   arrivals_.reset();
   BeginFit();
-  std::optional<RankSubset> wider = TakeReads();
-  doubt_ = 0;
-  if (wider) return Widen(*std::move(wider));
-  reads_ = {};
+  if (std::optional<RankSubset> wider = TakeReads()) return Widen(*std::move(wider));
+  unpredicted_.Settle();
   LookAhead();
   BeginFit();
 }
 
-// The reads that were made until the order was known. Those that stay in reads_ are of ranks that the share lacks;
+// The reads that were made until the order was known. Those that stay unpredicted are of ranks that the share lacks;
 // returns the share with them, if they are believed.
 std::optional<RankSubset> JobPredictor::TakeReads() {
   std::optional<RankSubset> wider;
-  std::erase_if(reads_, [&](const Read& read) {
+  unpredicted_.Remove([&](const UnpredictedRead& read) {
     if (arrivals_ && follower().order().PlacesOf(read.file).empty()) {
       RankArrivals::Verdict verdict = arrivals_->SawOther(read.file, read.stream);
       if (verdict.share) wider = std::move(verdict.share);
@@ -168,7 +117,7 @@ std::optional<JobPredictor::Told> JobPredictor::SawOtherRank(EntryNumber file, S
 
 // The running epoch goes on with the places of more ranks, and so do those that follow from it. What was read is done.
 void JobPredictor::Widen(RankSubset share) {
-  Epoch before = std::move(epochs_.front());
+  const PredictedEpoch before = std::move(epochs_.front());
   epochs_.clear();
   next_hits_ = 0;
   next_doubt_ = 0;
@@ -184,11 +133,10 @@ void JobPredictor::Widen(RankSubset share) {
   Append(std::move(wider));
   EpochFollower& follower = *epochs_.front().follower;
   for (const EntryNumber file : before.follower->Done()) (void)follower.Saw(file);
-  for (const Read& read : reads_) {
+  for (const UnpredictedRead& read : unpredicted_.all()) {
     if (!follower.ReadLately(read.file)) (void)follower.Saw(read.file);
   }
-  reads_.clear();
-  doubt_ = 0;
+  unpredicted_.Settle();
   const SharedOrder& order = running().order;
   if (fit_ && order->size() <= OrderFit::kReadsMax) {
     fit_->Widen(order);
@@ -205,7 +153,7 @@ void JobPredictor::LookAhead() {
   while (epochs_.size() <= kAhead) {
     std::vector<const IdentifiedOrder*> known;
     known.reserve(epochs_.size());
-    for (const Epoch& epoch : epochs_) known.push_back(&epoch.identified);
+    for (const PredictedEpoch& epoch : epochs_) known.push_back(&epoch.identified);
     std::optional<IdentifiedOrder> next = history_.Next(known);
     if (!next) return;
     Append(*std::move(next));
@@ -228,11 +176,8 @@ std::optional<uint64_t> JobPredictor::Expects(EntryNumber file) const {
 }
 
 // After a read of the epoch that was expected: whether it is not read in the view in which it was thought to be.
-bool JobPredictor::Turned(Epoch& epoch, uint32_t view) {
-  epoch.hits_elsewhere = view == epoch.view ? 0 : epoch.hits_elsewhere + 1;
-  if (epoch.hits_elsewhere < kHitsToTurn) return false;
-  epoch.hits_elsewhere = 0;
-  epoch.view = view;
+bool JobPredictor::Turned(PredictedEpoch& epoch, uint32_t view) {
+  if (!epoch.TurnsTo(view)) return false;
   history_.ReadIn(epoch.identified, view);
   return true;
 }
@@ -244,7 +189,7 @@ JobPredictor::Told JobPredictor::Saw(EntryNumber file, StreamId stream, bool ope
       (void)before_->Saw(file);
       return Told::kNothing;
     }
-    if (reads_.size() < kReadsMax) reads_.push_back({.file = file, .stream = stream});
+    unpredicted_.Add(file, stream);
     return Told::kNothing;
   }
   if (FillsUp(file)) {
@@ -284,22 +229,14 @@ JobPredictor::Told JobPredictor::Saw(EntryNumber file, StreamId stream, bool ope
   return hit && Turned(epochs_.front(), view) ? Told::kTurned : Told::kNothing;
 }
 
-// Where an order is lost, all that was read since it began to be: also what agreed by chance.
-void JobPredictor::Note(EntryNumber file, StreamId stream, bool agrees) {
-  if (!fits_) agrees = false;
-  doubt_ = agrees ? std::max(0, doubt_ - 1) : doubt_ + kMissWeight;
-  if (doubt_ == 0) return reads_.clear();
-  if (reads_.size() < kReadsMax) reads_.push_back({.file = file, .stream = stream});
-}
-
 // The running epoch is still read: what the next one did not expect was a stranger's.
 void JobPredictor::ForgiveNext() {
   next_hits_ = 0;
   if (epochs_.size() < 2) return;
-  Epoch& next = epochs_[1];
+  PredictedEpoch& next = epochs_[1];
   if (next.follower->bits() >= next_doubt_) return;
   next_doubt_ = 0;
-  next.follower = FollowerOf(next.identified, next.follower->reach());
+  next.FollowAnew();
 }
 
 bool JobPredictor::NextBegun() const { return epochs_[1].follower->bits() - next_doubt_ >= kBitsToRoll; }
@@ -341,19 +278,21 @@ JobPredictor::Told JobPredictor::End(Told told) {
   described_ = Describe();
   hits_ = hits();
   misses_ = misses();
-  before_ = std::move(epochs_.front().follower);
-  if (told == Told::kLost || epochs_.front().identified.piece_guessed) {
-    lost_ = std::move(epochs_.front().identified);
-    const std::optional<RankSubset> piece = LeftPiece(*lost_, *before_);
-    lost_->begin = before_->front() - std::min(before_->front(), before_->reach());
+  PredictedEpoch left = std::move(epochs_.front());
+  if (told == Told::kLost || left.identified.piece_guessed) {
+    const std::optional<RankSubset> piece = left.LeftPiece();
+    const EpochFollower& readers = *left.follower;
+    lost_ = std::move(left.identified);
+    lost_->begin = readers.front() - std::min(readers.front(), readers.reach());
     if (piece) {
       lost_->begin -= std::min<uint32_t>(lost_->begin, static_cast<uint32_t>(piece->begin));
       lost_->guess.share = *piece;
       history_.CorrectShare(*piece);
     }
     // In a small epoch it expects nearly every file, so it cannot tell stragglers from another order.
-    if (fit_) before_.reset();
+    if (fit_) left.follower.reset();
   }
+  before_ = std::move(left.follower);
   fit_.reset();
   arrivals_.reset();
   epochs_.clear();
@@ -372,7 +311,7 @@ JobPredictor::Told JobPredictor::Roll() {
   next_doubt_ = 0;
   history_.Begin(running());
   ++epochs_predicted_;
-  reads_.clear();
+  unpredicted_.Clear();
   LookAhead();
   BeginFit();
   return Told::kRolled;
@@ -391,7 +330,7 @@ uint64_t JobPredictor::misses() const {
 std::vector<JobPredictor::Part> JobPredictor::Coming() const {
   std::vector<Part> parts;
   parts.reserve(epochs_.size());
-  for (const Epoch& epoch : epochs_) {
+  for (const PredictedEpoch& epoch : epochs_) {
     parts.push_back({.order = epoch.identified.order, .view = epoch.view});
   }
   return parts;

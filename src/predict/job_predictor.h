@@ -14,19 +14,20 @@
 #include "predict/job_history.h"
 #include "predict/next_epochs.h"
 #include "predict/order_fit.h"
+#include "predict/predicted_epoch.h"
 #include "predict/rank_arrivals.h"
+#include "predict/unpredicted_reads.h"
 #include "readers/epochs.h"
 
 namespace augur {
 
 // JobPredictor is what is known of the coming reads of one job: the order of the epoch that it reads, those that follow
 // from it, and how far the reader is. Reads are handed in; when they no longer agree, it forgets, and the order must be
-// looked for again. Not synchronized. Memory: 8 bytes a read of an epoch that is not predicted (kReadsMax at
-// most), and the orders of kAhead epochs beside the running one.
+// looked for again. Not synchronized. Memory: that of UnpredictedReads, and the orders of kAhead epochs beside the
+// running one.
 class JobPredictor {
  public:
   static constexpr size_t kAhead = 2;
-  static constexpr size_t kReadsMax = size_t{1} << 20;
 
   explicit JobPredictor(JobId id) : id_(id) {}
 
@@ -54,16 +55,12 @@ class JobPredictor {
   const IdentifiedOrder& running() const { return epochs_.front().identified; }
   const EpochFollower& follower() const { return *epochs_.front().follower; }
   // What was read and not predicted, in order: since Begin, or since about when the reads no longer agreed.
-  struct Read {
-    EntryNumber file = 0;
-    StreamId stream = 0;
-  };
-  const std::vector<Read>& reads() const { return reads_; }
+  const std::vector<UnpredictedRead>& reads() const { return unpredicted_.all(); }
   // The order that the reads no longer agreed with, until the next Lock or Begin. It may be that of the job still, from
   // `begin` on: where its readers were, as far back as they are apart.
   const std::optional<IdentifiedOrder>& lost() const { return lost_; }
   // The same as an epoch, as far as one is known by it.
-  EpochStart Unpredicted() const;
+  EpochStart Unpredicted() const { return unpredicted_.AsEpoch(id_); }
   // Reads of predicted epochs that came in their places, and that did not, since the last Lock from nothing. In a small
   // epoch (OrderFit) a read counts once enough reads after it have agreed.
   uint64_t hits() const;
@@ -89,14 +86,7 @@ class JobPredictor {
   std::string Describe() const;
 
  private:
-  struct Epoch {
-    IdentifiedOrder identified;
-    std::unique_ptr<EpochFollower> follower;
-    uint32_t view = 0;
-    uint32_t hits_elsewhere = 0;  // one after the other in another view
-  };
-
-  void Note(EntryNumber file, StreamId stream, bool agrees);
+  void Note(EntryNumber file, StreamId stream, bool agrees) { unpredicted_.Note(file, stream, agrees && fits_); }
   bool Fits(EntryNumber file, StreamId stream);
   void BeginFit();
   // What is to be told of a file that the share which is followed does not have; none: it may be of no other rank.
@@ -107,14 +97,14 @@ class JobPredictor {
   bool NextBegun() const;
   bool FillsUp(EntryNumber file);
   Told SawNext(EntryNumber file, StreamId stream, bool open, uint32_t view);
-  bool Turned(Epoch& epoch, uint32_t view);
+  bool Turned(PredictedEpoch& epoch, uint32_t view);
   Told Roll();
   Told End(Told told);
   void LookAhead();
   void Append(IdentifiedOrder identified);
 
   const JobId id_;
-  std::deque<Epoch> epochs_;               // the running one first; empty: nothing is predicted
+  std::deque<PredictedEpoch> epochs_;      // the running one first; empty: nothing is predicted
   std::unique_ptr<EpochFollower> before_;  // the one before it, of which stragglers may come
   uint64_t next_hits_ = 0;                 // of the next epoch since the last one of the running epoch
   double next_doubt_ = 0;                  // bits against the next epoch, which its follower does not know
@@ -124,8 +114,7 @@ class JobPredictor {
   std::deque<EntryNumber> weighed_;  // the last reads that fit_ saw
   // Of the running epoch, if a share of it is followed that the reads have told.
   std::optional<RankArrivals> arrivals_;
-  std::vector<Read> reads_;
-  int doubt_ = 0;  // whether the last of them still follow the order: Page's sum
+  UnpredictedReads unpredicted_;
   JobHistory history_;
   uint32_t view_ = 0;  // of the last read
   uint64_t epochs_predicted_ = 0;

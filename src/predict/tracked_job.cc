@@ -20,8 +20,8 @@ void AddUnattributed(const JobPredictor& job, EpochStart* epoch) {
     return;
   }
   EpochStream unattributed;
-  const std::span<const JobPredictor::Read> reads = job.reads();
-  for (const JobPredictor::Read& read : reads.first(std::min(reads.size(), kReadsLookedAt))) {
+  const std::span<const UnpredictedRead> reads = job.reads();
+  for (const UnpredictedRead& read : reads.first(std::min(reads.size(), kReadsLookedAt))) {
     if (read.stream == 0) unattributed.reads.push_back({.file = read.file});
   }
   unattributed.read_count = unattributed.reads.size();

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/predicted_epoch.h"
+
+#include <utility>
+
+namespace augur {
+namespace {
+
+// One after the other: somebody may have a look at a file in another view.
+constexpr uint32_t kHitsToTurn = 4;
+// An order that is left after so many reads, before so many of its end, with so much of it read, was read in a piece.
+constexpr uint32_t kPieceMin = 256;
+constexpr uint32_t kPieceEnd = 64;
+constexpr double kPieceRead = 0.9;
+
+std::unique_ptr<EpochFollower> FollowerOf(const IdentifiedOrder& identified, uint32_t reach) {
+  const bool part = identified.list && !identified.guess.share.IsAll();
+  return std::make_unique<EpochFollower>(identified.order, identified.begin, reach, part ? identified.list->size() : 0);
+}
+
+}  // namespace
+
+PredictedEpoch::PredictedEpoch(IdentifiedOrder order, uint32_t reach, uint32_t in_view)
+    : identified(std::move(order)), follower(FollowerOf(identified, reach)), view(in_view) {}
+
+void PredictedEpoch::FollowAnew() { follower = FollowerOf(identified, follower->reach()); }
+
+bool PredictedEpoch::TurnsTo(uint32_t other) {
+  hits_elsewhere = other == view ? 0 : hits_elsewhere + 1;
+  if (hits_elsewhere < kHitsToTurn) return false;
+  hits_elsewhere = 0;
+  view = other;
+  return true;
+}
+
+std::optional<RankSubset> PredictedEpoch::LeftPiece() const {
+  const uint32_t end = follower->ReadUpTo();
+  if (!identified.list || identified.guess.share.world_size > 1 || identified.guess.share_given) return std::nullopt;
+  if (end < identified.begin + kPieceMin || end + kPieceEnd > identified.order->size()) return std::nullopt;
+  if (static_cast<double>(follower->hits()) < kPieceRead * (end - identified.begin)) return std::nullopt;
+  return RankSubset::Piece(identified.begin, end);
+}
+
+}  // namespace augur
