@@ -7,7 +7,6 @@
 
 #include "base/check.h"
 #include "datasets/file_path.h"
-#include "fs/listing_offset.h"
 #include "fs/node.h"
 #include "fs/resolve_in_view.h"
 
@@ -71,7 +70,15 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ShardSource& source, 
       archives_(views_ != nullptr
                     ? std::make_unique<ArchiveViews>(OwnerIn(options), options.views.archive_tables_bytes_max)
                     : nullptr),
-      own_(OwnerIn(options), views_.get()) {
+      attributes_(OwnerIn(options), numbers_, archives_.get()),
+      own_(OwnerIn(options), views_.get()),
+      listing_(ListedTree{.store = *store_,
+                          .sequence = options_.sequence,
+                          .views = tree_.get(),
+                          .archives = archives_.get(),
+                          .shapes = shapes_,
+                          .own = own_,
+                          .attributes = attributes_}) {
   for (const EarlierGeneration& earlier : options_.earlier) {
     earlier_readers_.push_back(earlier.store == nullptr
                                    ? nullptr
@@ -91,15 +98,20 @@ uint32_t FileSystem::RootView() const {
   return views_ != nullptr && views_->root() != nullptr ? ViewTable::kRootNumber : 0;
 }
 
+// nullptr: there is none of this number.
+ViewRef FileSystem::ViewOf(uint32_t number) const {
+  return number != 0 && views_ != nullptr ? views_->Get(number) : nullptr;
+}
+
 std::string FileSystem::SpecOf(uint32_t view) const {
-  const ViewRef found = view != 0 && views_ != nullptr ? views_->Get(view) : nullptr;
+  const ViewRef found = ViewOf(view);
   return found != nullptr ? found->text : std::string();
 }
 
 Result<ViewFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
   AUGUR_TRY_ASSIGN(entry, store_->Get(file));
   if (view == 0) return ViewFile::Original(entry);
-  const ViewRef found = views_ != nullptr ? views_->Get(view) : nullptr;
+  const ViewRef found = ViewOf(view);
   if (found != nullptr && found->spec.has_archives()) return ResolveInArchive(*store_, *found, entry);
   if (found == nullptr || RoleInView(found->spec, entry) == Shown::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
@@ -111,7 +123,7 @@ Result<ViewFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
 }
 
 const ArchivedFiles* FileSystem::Archived(uint32_t view) const {
-  const ViewRef found = view != 0 && views_ != nullptr ? views_->Get(view) : nullptr;
+  const ViewRef found = ViewOf(view);
   return found != nullptr && found->spec.has_archives() ? options_.archives : nullptr;
 }
 
@@ -184,19 +196,6 @@ bool FileSystem::RemembersMissing(NodeId folder) const {
   return !shape.ok() || !shape->has_archives();
 }
 
-NodeAttributes FileSystem::Attributes(const Entry& entry, const View* view, uint64_t number) const {
-  NodeAttributes attributes;
-  attributes.node = NodeIn(view, number);
-  attributes.mode = entry.type == EntryType::kSymlink ? entry.mode : entry.mode & ~options_.umask;
-  attributes.uid = options_.uid;
-  attributes.gid = options_.gid;
-  if (entry.type != EntryType::kDirectory)
-    attributes.size = view != nullptr ? ShownSize(view->spec, entry) : entry.size;
-  attributes.mtime_sec = entry.mtime_sec;
-  attributes.mtime_nsec = entry.mtime_nsec;
-  return attributes;
-}
-
 bool FileSystem::HidesOwnFolder() const {
   const Result<Entry> root = store_->Get(0);
   return own_.present() && root.ok() && store_->Lookup(*root, VirtualFolder::kName).ok();
@@ -211,8 +210,7 @@ Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name, 
 Result<NodeAttributes> FileSystem::FindAttributes(NodeId node) const {
   if (const std::optional<Node> own = OwnFolder::Own(node)) return own_.AttributesOf(*own);
   AUGUR_TRY_ASSIGN(shape, shapes_.Of(node));
-  if (shape.archive) return archives_->Attributes(shape.archive_place(), *shape.archive);
-  return Attributes(shape.entry, shape.view.get(), shape.number);
+  return attributes_.OfNode(shape);
 }
 
 Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, uint32_t user) {
@@ -221,7 +219,7 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
     AUGUR_TRY_ASSIGN(found, own_.Lookup(*own, name, user));
     if (found.view == nullptr) return found.attributes;
     AUGUR_TRY_ASSIGN(root, store_->Get(0));
-    NodeAttributes attributes = Attributes(root, found.view.get());
+    NodeAttributes attributes = attributes_.Of(root, found.view.get());
     // After a reload the name means a view of the other generation.
     attributes.lasting = !found.view->spec.is_of_generation();
     return attributes;
@@ -232,7 +230,7 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
   if (directory.archive) {
     AUGUR_TRY_ASSIGN(item, archives_->LookupIn(directory.archive_place(), *directory.archive, name));
     views_->Know(item.image ? directory.view->number : directory.view->archives_number, 1);
-    return item.image ? Attributes(*item.image, directory.view.get()) : item.attributes;
+    return item.image ? attributes_.Of(*item.image, directory.view.get()) : item.attributes;
   }
   if (directory.view != nullptr) {
     const Result<Entry> entry = tree_->Lookup(*directory.view, directory.entry, name);
@@ -243,10 +241,10 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
     }
     if (!entry.ok()) return entry.status();
     views_->Know(directory.view->number, 1);
-    return Attributes(*entry, directory.view.get());
+    return attributes_.Of(*entry, directory.view.get());
   }
   AUGUR_TRY_ASSIGN(entry, store_->Lookup(directory.entry, name));
-  return Attributes(entry, nullptr);
+  return attributes_.Of(entry, nullptr);
 }
 
 void FileSystem::Know(NodeId node, uint64_t lookups) {
@@ -271,104 +269,9 @@ Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
   return Told(shape.store->LinkTarget(shape.entry));
 }
 
-// Of the folder that a folder lies in, as the same view shows it.
-Result<NodeAttributes> FileSystem::ParentAttributes(const NodeShape& directory) const {
-  if (directory.archive) {
-    AUGUR_TRY_ASSIGN(above, archives_->FolderOf(directory.archive_place(), *directory.archive));
-    if (above) return archives_->Attributes(directory.archive_place(), *above);
-    AUGUR_TRY_ASSIGN(parent, directory.store->Get(directory.entry.parent));
-    return Attributes(parent, directory.view.get());
-  }
-  if (!directory.is_shown()) return Attributes(directory.entry, directory.view.get(), directory.number);
-  const bool is_view = directory.view != nullptr && directory.view->number != ViewTable::kRootNumber;
-  if (is_view && directory.entry.number == 0) return own_.ViewsAttributes();
-  AUGUR_TRY_ASSIGN(parent, store_->Get(directory.entry.parent));
-  return Attributes(parent, directory.view.get());
-}
-
 Status FileSystem::ReadDirectory(NodeId node, uint64_t offset, const TakeItem& take) const {
-  const Status status = List(node, offset, take);
+  const Status status = listing_.List(node, offset, take);
   return status.ok() || status.code() == Code::kNoSpace ? status : reader_.failures().Index(status);
-}
-
-Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) const {
-  if (const std::optional<Node> own = OwnFolder::Own(node)) {
-    AUGUR_TRY_ASSIGN(root, shapes_.Of(kRootNode));
-    return own_.List(*own, offset, Attributes(root.entry, root.view.get()), take);
-  }
-  AUGUR_TRY_ASSIGN(shape, shapes_.Of(node));
-  const Entry& directory = shape.entry;
-  const View* const view = shape.view.get();
-  if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
-  AUGUR_TRY_ASSIGN(own, shape.archive ? archives_->Attributes(shape.archive_place(), *shape.archive)
-                                      : Result<NodeAttributes>(Attributes(directory, view, shape.number)));
-  // Offset 0 is '.', 1 is '..', and 2 + place a child: in the first generation that a mount shows, the offset of an
-  // item is a function of the store alone.
-  if (offset == 0) {
-    if (!take({.name = ".", .attributes = own, .next_offset = 1})) return Status::Ok();
-    offset = 1;
-  }
-  if (offset == 1) {
-    AUGUR_TRY_ASSIGN(parent, ParentAttributes(shape));
-    if (!take({.name = "..", .attributes = parent, .next_offset = 2})) return Status::Ok();
-    offset = 2;
-  }
-  if (!shape.is_shown()) return Status::Ok();  // as any folder that was removed
-  const ViewTree::Take take_child = [&](std::string_view name, const Entry& child, uint64_t place) {
-    if (own_.IsAt(node, name)) return true;  // a listing hands out nodes, too
-    const ListingOffset next = {.sequence = options_.sequence, .place = 2 + place + 1};
-    return take({.name = name, .attributes = Attributes(child, view), .next_offset = next.value()});
-  };
-  if (shape.archive) {
-    const uint64_t place = ListingOffset::Of(offset).place;
-    return ListWithArchives(shape, place - std::min<uint64_t>(place, 2), take_child, take);
-  }
-  AUGUR_TRY_ASSIGN(first, shapes_.PlaceAt(directory, offset));
-  if (shape.has_archives()) {
-    const bool is_begun =
-        offset > 2 && ListingOffset::Of(offset).sequence != (options_.sequence & ListingOffset::kSequenceMax);
-    // Which archives the program has had of another generation is not known.
-    return is_begun && first == directory.size ? Status::Ok() : ListWithArchives(shape, first, take_child, take);
-  }
-  if (view != nullptr) return tree_->List(*view, directory, first, take_child);
-  for (uint64_t place = first; place < directory.size; ++place) {
-    AUGUR_TRY_ASSIGN(position, store_->ListedPosition(directory, place));
-    AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
-    if (!take_child(child.name, child, place)) break;
-  }
-  return Status::Ok();
-}
-
-// Of a folder of the store the folders and links first, then the archives, whose places follow. A folder that has
-// archives is of one generation, so that a place means the same item always.
-Status FileSystem::ListWithArchives(const NodeShape& folder, uint64_t place, const ViewTree::Take& take_child,
-                                    const TakeItem& take) const {
-  if (folder.archive) {
-    return archives_->ListIn(folder.archive_place(), *folder.archive, place,
-                             [&](std::string_view name, const ArchiveViews::Item& item, uint64_t at) {
-                               NodeAttributes attributes =
-                                   item.image ? Attributes(*item.image, folder.view.get()) : item.attributes;
-                               attributes.lasting = false;  // a listing counts no nodes of two views
-                               const ListingOffset next = {.sequence = options_.sequence, .place = 2 + at + 1};
-                               return take({.name = name, .attributes = attributes, .next_offset = next.value()});
-                             });
-  }
-  const uint64_t children = folder.entry.size;
-  bool goes_on = true;
-  if (place < children) {
-    AUGUR_TRY(
-        tree_->List(*folder.view, folder.entry, place, [&](std::string_view name, const Entry& child, uint64_t at) {
-          goes_on = take_child(name, child, at);
-          return goes_on;
-        }));
-    place = children;
-  }
-  if (!goes_on) return Status::Ok();
-  return archives_->List(folder.archive_place(), folder.entry, place - children,
-                         [&](std::string_view name, const NodeAttributes& attributes, uint64_t at) {
-                           const ListingOffset next = {.sequence = options_.sequence, .place = 2 + children + at + 1};
-                           return take({.name = name, .attributes = attributes, .next_offset = next.value()});
-                         });
 }
 
 void FileSystem::Opened(NodeId node, uint32_t reader) {

@@ -15,12 +15,14 @@
 #include "fs/archive_foresight.h"
 #include "fs/archive_views.h"
 #include "fs/file_reader.h"
+#include "fs/folder_listing.h"
 #include "fs/node.h"
 #include "fs/node_attributes.h"
 #include "fs/node_numbers.h"
 #include "fs/node_shapes.h"
 #include "fs/own_folder.h"
 #include "fs/read_reply.h"
+#include "fs/shown_attributes.h"
 #include "fs/view_options.h"
 #include "fs/view_table.h"
 #include "fs/view_tree.h"
@@ -134,25 +136,17 @@ class FileSystem final : public ViewSource {
     std::vector<FileSegment> segments;
     FileReader* reader = nullptr;
   };
+  ViewRef ViewOf(uint32_t number) const;
   Result<std::optional<ArchiveTableName>> TableFor(NodeId node, Ask ask, std::string_view name) const;
   Result<NodeAttributes> FindAttributes(NodeId node) const;
   Result<NodeAttributes> Find(NodeId parent, std::string_view name, uint32_t user);
-  Status List(NodeId node, uint64_t offset, const TakeItem& take) const;
   // The value, or the failure once it was told (ReadFailures). That a table has no room was told by ArchiveTables.
   template <typename T>
   Result<T> Told(Result<T> result) const {
     if (result.ok() || result.status().code() == Code::kNoSpace) return result;
     return reader_.failures().Index(result.status());
   }
-  // Of an entry of the generation that is shown.
-  NodeAttributes Attributes(const Entry& entry, const View* view) const {
-    return Attributes(entry, view, numbers_.NumberOf(entry.number));
-  }
-  NodeAttributes Attributes(const Entry& entry, const View* view, uint64_t number) const;
   Result<Part> PartOf(NodeId node, uint64_t offset, size_t bytes, uint32_t reader);
-  Result<NodeAttributes> ParentAttributes(const NodeShape& directory) const;
-  Status ListWithArchives(const NodeShape& folder, uint64_t place, const ViewTree::Take& take_child,
-                          const TakeItem& take) const;
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
@@ -168,7 +162,9 @@ class FileSystem final : public ViewSource {
   const NodeShapes shapes_;                                   // of views_
   std::unique_ptr<ViewTree> tree_;                            // of views_ and shapes_; nullptr: there are no views
   std::unique_ptr<ArchiveViews> archives_;                    // of views_; nullptr: there are no views
-  OwnFolder own_;
+  const ShownAttributes attributes_;                          // of archives_
+  OwnFolder own_;                                             // of views_
+  const FolderListing listing_;                               // of all of these
 };
 
 }  // namespace augur
