@@ -56,7 +56,7 @@ Finding NothingRead(const RunWindow& window) {
 // The sentence that all others follow from.
 Finding Verdict(const RunWindow& window) {
   const double share = window.wait_share();
-  const double waited = static_cast<double>(window.Delta(Histogram::kReadWaitUs).sum) / 1e6;
+  const double waited = window.wait_seconds();
   const std::string readers = window.readers() > 0
                                   ? FormatCount(window.readers()) + (window.readers() == 1 ? " reader" : " readers")
                                   : std::string("an unknown number of readers");

@@ -87,10 +87,9 @@ double RunWindow::machine_busy() const {
   return std::min(static_cast<double>(busy_us) / static_cast<double>(all_us), 1.0);
 }
 
-double RunWindow::wait_share() const {
-  const double waited_us = static_cast<double>(Delta(Histogram::kReadWaitUs).sum);
-  return std::min(waited_us / kSecondUs / seconds() / std::max(readers(), 1U), 1.0);
-}
+double RunWindow::wait_seconds() const { return static_cast<double>(Delta(Histogram::kReadWaitUs).sum) / kSecondUs; }
+
+double RunWindow::wait_share() const { return std::min(wait_seconds() / seconds() / std::max(readers(), 1U), 1.0); }
 
 double RunWindow::disk_busy() const {
   return std::min(static_cast<double>(Delta(Stat::kDiskBusyUs)) / kSecondUs / seconds(), 1.0);

@@ -53,8 +53,10 @@ class RunWindow {
   double other_processors() const;  // of all other programs of the machine
   // The part of all processors that was busy, 0 to 1; less than 0: not known.
   double machine_busy() const;
-  // The part of their time that readers have waited for the mount, 0 to 1. A READ of the kernel's read-ahead, which may
-  // wait beside another one of the same reader, counts as one that the reader waits for.
+  // How long readers have waited for the mount, all together. A READ of the kernel's read-ahead, which may wait beside
+  // another one of the same reader, counts as one that the reader waits for.
+  double wait_seconds() const;
+  // The same as a part of their time, 0 to 1.
   double wait_share() const;
   // The part of the time in which at least one read of the disk or server was under way, 0 to 1.
   double disk_busy() const;
