@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <ctime>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/units.h"
@@ -29,11 +30,25 @@ std::string Holder(const std::string& writer) {
          "\n";
 }
 
-// What the holder wrote into its lock file, for a message.
-std::string ReadHolder(int fd) {
+std::string ReadBeginning(int fd) {
   std::array<char, 512> text{};
   const ssize_t bytes = ::pread(fd, text.data(), text.size(), 0);
-  std::string holder(text.data(), bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  return {text.data(), bytes > 0 ? static_cast<size_t>(bytes) : 0};
+}
+
+// Whether the text of a file of that name is one that Holder makes.
+bool IsHolder(std::string_view text) {
+  size_t at = 0;
+  for (const std::string_view word : {", process ", " on host ", " since "}) {
+    at = text.find(word, at);
+    if (at == std::string_view::npos) return false;
+  }
+  return text.find('\n', at) == text.size() - 1;
+}
+
+// What the holder wrote into its lock file, for a message.
+std::string ReadHolder(int fd) {
+  std::string holder = ReadBeginning(fd);
   while (!holder.empty() && holder.back() == '\n') holder.pop_back();
   return holder.empty() ? "a writer that left no name" : Printable(holder);
 }
@@ -64,6 +79,13 @@ Result<UniqueFd> OpenLock(const WriteFolder& folder) {
 }
 
 }  // namespace
+
+bool StoreLock::IsOfOthers(const WriteFolder& folder) {
+  const Result<UniqueFd> fd = folder.OpenFile(kLockName, O_RDONLY);
+  if (!fd.ok()) return false;
+  const std::string text = ReadBeginning(fd->get());
+  return !text.empty() && !IsHolder(text);
+}
 
 Result<StoreLock> StoreLock::Take(const WriteFolder& folder, const std::string& writer) {
   const std::string path = folder.PathOf(kLockName);

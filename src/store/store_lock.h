@@ -19,6 +19,9 @@ class StoreLock {
   // another StoreLock holds it, with its text. kPermission and the like: the file cannot be made. `writer` is the name
   // of the program, for the text.
   static Result<StoreLock> Take(const WriteFolder& folder, const std::string& writer);
+  // Whether a file of the lock's name has bytes that no writer of stores has written. False where it has none, as that
+  // of a writer that was killed at once, and where it cannot be read: Take says why.
+  static bool IsOfOthers(const WriteFolder& folder);
   StoreLock() = default;
   StoreLock(StoreLock&&) = default;
   StoreLock& operator=(StoreLock&&) = default;

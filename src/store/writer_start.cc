@@ -42,7 +42,8 @@ Result<bool> MakeFolder(const std::string& path, WriteMode mode) {
 }
 
 // Whether the mode fits what is there, and whether we may write there at all.
-Status CheckFolder(const std::string& path, const StoreFolder& folder, WriteMode mode) {
+Status CheckFolder(const WriteFolder& opened, const StoreFolder& folder, WriteMode mode) {
+  const std::string& path = opened.path();
   if (folder.has_manifest) {
     if (mode != WriteMode::kCreate) return Status::Ok();
     return {Code::kExists, path + ": there is a store already"};
@@ -51,6 +52,7 @@ Status CheckFolder(const std::string& path, const StoreFolder& folder, WriteMode
   // Without our lock file, even names like ours are somebody else's.
   std::string stranger = folder.stranger;
   if (stranger.empty() && !folder.has_lock && folder.has_work) stranger = kWorkFolderName;
+  if (stranger.empty() && folder.has_lock && StoreLock::IsOfOthers(opened)) stranger = kLockName;
   if (stranger.empty() && !folder.has_lock && !folder.files.empty()) stranger = folder.files[0].name;
   if (stranger.empty()) return Status::Ok();
   return {Code::kInvalid, path + ": holds other files ('" + Printable(stranger) +
@@ -151,12 +153,12 @@ Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& 
   start.folder = std::make_unique<WriteFolder>(std::move(held));
   const WriteFolder& opened = *start.folder;
   AUGUR_TRY_ASSIGN(before, ListStoreFolder(opened));
-  AUGUR_TRY(CheckFolder(path, before, options.mode));
+  AUGUR_TRY(CheckFolder(opened, before, options.mode));
   AUGUR_TRY_ASSIGN(lock, StoreLock::Take(opened, options.writer));
   start.lock = std::move(lock);
   // Again under the lock: another writer may just have ended.
   AUGUR_TRY_ASSIGN(folder, ListStoreFolder(opened));
-  if (Status status = CheckFolder(path, folder, options.mode); !status.ok()) return status;
+  if (Status status = CheckFolder(opened, folder, options.mode); !status.ok()) return status;
   start.has_store = folder.has_manifest;
   uint32_t first_shard = 0;
   if (folder.has_manifest) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "base/text_file.h"
 #include "unit/store_writer/fixture.h"
 
 namespace augur {
@@ -194,6 +195,25 @@ TEST_F(StoreWriterTest, AFolderOfOthersIsRefusedAndLeftAlone) {
   WriteText(store_ + "/shard-00000001-00000", "a name like ours, but no lock of ours");
   EXPECT_EQ(BeginStatus().code(), Code::kInvalid);
   EXPECT_THAT(Files(), ElementsAre("shard-00000001-00000"));
+}
+
+// A writer that was killed at once leaves a lock without text. Any other text is somebody's.
+TEST_F(StoreWriterTest, ALockOfOthersIsRefusedAndLeftAlone) {
+  std::filesystem::create_directory(store_);
+  for (const std::string text : {"mine", "mine, process 7 on host a since b\nand more\n", " since "}) {
+    WriteText(store_ + "/lock", text);
+    for (const WriteMode mode : {WriteMode::kCreate, WriteMode::kReplace}) {
+      const Status status = BeginStatus({.mode = mode});
+      EXPECT_EQ(status.code(), Code::kInvalid);
+      EXPECT_THAT(status.text(), HasSubstr("holds other files ('lock') and no store: give a folder"));
+    }
+    const Result<std::string> left = ReadTextFile(store_ + "/lock");
+    EXPECT_TRUE(left.ok() && *left == text);
+  }
+  for (const std::string text : {"", "packer 7.0, process 7 on host a since 2026-01-01T00:00:00Z\n"}) {
+    WriteText(store_ + "/lock", text);
+    EXPECT_EQ(BeginStatus().code(), Code::kOk) << text;
+  }
 }
 
 TEST_F(StoreWriterTest, FilesOfOthersInAStoreAreLeftAlone) {
