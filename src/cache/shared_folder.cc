@@ -11,6 +11,7 @@
 
 #include <cerrno>
 
+#include "base/file_lock.h"
 #include "base/unique_fd.h"
 
 namespace augur {
@@ -48,7 +49,7 @@ Status PrepareRootFolder(const std::string& path) {
   AUGUR_TRY_ASSIGN(fd, OpenTrusted(path));
   if (IsMounted(fd.get())) return Status::Ok();
   // Two daemons would mount one over the other. The second one finds what the first has mounted when it looks again.
-  if (::flock(fd.get(), LOCK_EX) != 0) return ErrnoStatus(errno, path + ": cannot be locked");
+  if (const int error = LockFile(fd.get(), LOCK_EX); error != 0) return ErrnoStatus(error, path + ": cannot be locked");
   AUGUR_TRY_ASSIGN(again, OpenTrusted(path));
   if (IsMounted(again.get())) return Status::Ok();
   // Its size is half of the memory, as that of /dev/shm; what is not used of it takes none.

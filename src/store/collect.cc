@@ -17,6 +17,7 @@
 
 #include "augur/store.h"
 #include "augur/store_writer.h"
+#include "base/file_lock.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "store/manifest.h"
@@ -38,14 +39,6 @@ Status AddShardNames(const std::string& path, uint64_t generation, std::set<std:
   return Status::Ok();
 }
 
-// 0, or the errno of flock(2).
-int LockAlone(int fd) {
-  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EINTR) return errno;
-  }
-  return 0;
-}
-
 // Takes the lock of an old index against its readers. An invalid descriptor: somebody reads it, or may.
 Result<UniqueFd> LockIndex(const WriteFolder& folder, const std::string& name) {
   // A name that is no file has no readers, and may go.
@@ -55,14 +48,14 @@ Result<UniqueFd> LockIndex(const WriteFolder& folder, const std::string& name) {
   }
   if (!opened.ok()) return opened.status();
   UniqueFd fd = std::move(opened).value();
-  int error = LockAlone(fd.get());
+  int error = LockFile(fd.get(), LOCK_EX | LOCK_NB);
   if (error == EBADF) {
     // NFS gives an exclusive lock only where the file is open for writing. Elsewhere such an open would disturb those
     // who have a lease of the file.
     Result<UniqueFd> writable = folder.OpenFile(name, O_RDWR);
     if (writable.ok()) {
       fd = std::move(writable).value();
-      error = LockAlone(fd.get());
+      error = LockFile(fd.get(), LOCK_EX | LOCK_NB);
     }
   }
   if (error == 0) return fd;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/file_lock.h"
 #include "base/limited_log.h"
 #include "base/network_file_system.h"
 #include "base/regular_file.h"
@@ -21,17 +22,6 @@
 namespace augur {
 namespace {
 
-enum class Lock { kTaken, kRefused };
-
-// A file system without locks has no collector that respects them either: then we go on without one.
-Lock LockShared(int fd) {
-  while (::flock(fd, LOCK_SH | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return Lock::kRefused;
-    if (errno != EINTR) break;
-  }
-  return Lock::kTaken;
-}
-
 // Opens the index and locks it. An invalid descriptor: it has been removed. kBusy: somebody is removing it.
 Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
   Result<UniqueFd> opened = OpenRegularAt(folder_fd, name, O_RDONLY, Links::kFollow, name);
@@ -40,7 +30,8 @@ Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
     return opened.status();
   }
   UniqueFd fd = std::move(opened).value();
-  if (LockShared(fd.get()) == Lock::kRefused) {
+  // A file system without locks has no collector that respects them either: then we go on without one.
+  if (LockFile(fd.get(), LOCK_SH | LOCK_NB) == EWOULDBLOCK) {
     return Status(Code::kBusy, name + ": locked by a program that removes old generations: try again");
   }
   // It may have been removed between open and lock; then the lock protects nothing.

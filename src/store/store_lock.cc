@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file_lock.h"
 #include "base/units.h"
 #include "store/file_io.h"
 
@@ -92,13 +93,13 @@ Result<StoreLock> StoreLock::Take(const WriteFolder& folder, const std::string& 
   for (;;) {
     AUGUR_TRY_ASSIGN(fd, OpenLock(folder));
     if (!fd.valid()) continue;
-    while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EINTR) continue;
-      if (errno == EWOULDBLOCK) {
-        return Status(Code::kBusy, folder.path() + ": another writer is at work: " + ReadHolder(fd.get()) +
-                                       ": wait until it has ended, or stop it");
-      }
-      return ErrnoStatus(errno,
+    const int error = LockFile(fd.get(), LOCK_EX | LOCK_NB);
+    if (error == EWOULDBLOCK) {
+      return Status(Code::kBusy, folder.path() + ": another writer is at work: " + ReadHolder(fd.get()) +
+                                     ": wait until it has ended, or stop it");
+    }
+    if (error != 0) {
+      return ErrnoStatus(error,
                          path +
                              ": cannot lock: a store can only be written where flock(2) works: pack into a folder "
                              "of another file system, and copy the folder here");

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_lock.h"
 #include "base/units.h"
 #include "s3/environment.h"
 #include "store/hash.h"
@@ -63,7 +64,7 @@ Result<UniqueFd> LockStoresFolder(const std::string& path, const std::string& pa
     if (held.st_uid != ::geteuid() || (held.st_mode & 0077) != 0) {
       return Status(Code::kPermission, Printable(path) + ": belongs to another user, or others may enter it");
     }
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (LockFile(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       return Status(Code::kBusy, Printable(path) + ": another run packs into this store now");
     }
     struct stat named {};

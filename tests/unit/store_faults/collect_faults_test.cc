@@ -59,6 +59,19 @@ TEST_F(CollectFaultsTest, OneThatCannotBeLockedMayBeInUse) {
   EXPECT_EQ(report->removed_files, 0U);
 }
 
+// A signal may come in the middle of a lock of a server.
+TEST_F(CollectFaultsTest, ALockThatIsInterruptedIsTakenOnceMore) {
+  int calls = 0;
+  const SystemFaults faults(
+      [&](const SystemCall& call) { return call.name == "flock" && calls++ % 2 == 0 ? EINTR : 0; });
+  EXPECT_EQ(RemoveOldGenerations(store_)->kept_generations, 1U) << "a reader has it";
+  reader_.reset();
+  const auto other = Store::Open(store_);
+  EXPECT_TRUE(other.ok()) << other.status().text();
+  EXPECT_EQ(RemoveOldGenerations(store_)->removed_files, 2U);
+  EXPECT_GT(calls, 0);
+}
+
 TEST_F(CollectFaultsTest, NothingIsRemovedWhereTheManifestIsNotOnDisk) {
   reader_.reset();
   const SystemFaults faults([](const SystemCall& call) { return call.name == "fsync" ? EIO : 0; });
