@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -11,8 +12,10 @@ namespace augur {
 
 // LastingViews is what a ViewTable writes down for the daemon that takes over the mount: which view has which number,
 // in memory that outlives the process. Its nodes are at the kernel, and must go on to mean the same files. All zero at
-// first. One ViewTable at a time writes it, under its lock; a process that is killed in the middle of that leaves a
-// record whole or not at all. The counts of nodes may be too high after a kill, and never too low.
+// first. One ViewTable at a time adds and removes records, under its lock; a process that is killed in the middle
+// of that leaves a record whole or not at all. The nodes of a record are counted there and nowhere else, as the daemon
+// before still answers look-ups that waited for a table of archives when the next one counts already. The counts may be
+// too high after a kill, and never too low.
 struct LastingViews {
   static constexpr size_t kRecordsMax = 2048;
   static constexpr size_t kNameBytesMax = 256;  // NAME_MAX and its zero byte
@@ -45,6 +48,16 @@ struct LastingViews {
       return &record;
     }
     return nullptr;
+  }
+  // `nodes` as in a record, or in the memory of one process.
+  static void Know(uint64_t& nodes, uint64_t more) {
+    std::atomic_ref(nodes).fetch_add(more, std::memory_order_relaxed);
+  }
+  static void Forget(uint64_t& nodes, uint64_t fewer) {
+    const std::atomic_ref count(nodes);
+    uint64_t before = count.load(std::memory_order_relaxed);
+    while (!count.compare_exchange_weak(before, before - std::min(before, fewer), std::memory_order_relaxed)) {
+    }
   }
   static void Remove(Record& record) { std::atomic_ref(record.number).store(0, std::memory_order_release); }
 };

@@ -56,7 +56,6 @@ void ViewTable::TakeOver(LastingViews& lasting) {
     const bool of_root = record.of_root != 0;
     Held& held = views_[record.number];
     held = {.view = MakeView(record.number, *parsed, text, record.sequence, record.number),
-            .nodes = record.nodes,
             .user = record.user,
             .name = name,
             .lasting = &record,
@@ -89,19 +88,15 @@ uint32_t ViewTable::TakeNumber() {
 }
 
 void ViewTable::WriteDown(uint32_t number, Held& held) {
-  if (lasting_ == nullptr) return;
-  if (held.lasting != nullptr) {
-    std::atomic_ref(held.lasting->nodes).store(held.nodes, std::memory_order_relaxed);
-  } else if (held.nodes > 0 || held.of_root) {
-    held.lasting = lasting_->Add(number,
-                                 {.number = 0,
-                                  .user = held.user,
-                                  .nodes = held.nodes,
-                                  .sequence = held.view->sequence,
-                                  .of_root = held.of_root ? 1U : 0U,
-                                  .name = {}},
-                                 held.name);
-  }
+  if (lasting_ == nullptr || held.lasting != nullptr || (held.own_nodes == 0 && !held.of_root)) return;
+  held.lasting = lasting_->Add(number,
+                               {.number = 0,
+                                .user = held.user,
+                                .nodes = held.own_nodes,
+                                .sequence = held.view->sequence,
+                                .of_root = held.of_root ? 1U : 0U,
+                                .name = {}},
+                               held.name);
 }
 
 Result<ViewRef> ViewTable::Find(std::string_view spec, uint64_t nodes, uint32_t user) {
@@ -141,8 +136,8 @@ Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, u
   }
   Held& held = views_.at(found->second);
   held.last_use = ++uses_;
-  held.nodes += nodes;
   if (nodes > 0) {
+    LastingViews::Know(held.nodes(), nodes);
     held.name = spec;
     held.asked = false;
     WriteDown(found->second, held);
@@ -191,8 +186,8 @@ Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text, bool* shar
 // of a user. False: there is none.
 bool ViewTable::DropUnused(const uint32_t* user) {
   std::vector<std::pair<uint64_t, uint32_t>> unused;  // last use and number
-  for (const auto& [number, held] : views_) {
-    const bool in_use = held.nodes > 0 || held.view.use_count() > 1;
+  for (auto& [number, held] : views_) {
+    const bool in_use = held.is_known() || held.view.use_count() > 1;
     if (!in_use && (user == nullptr || held.user == *user)) unused.emplace_back(held.last_use, number);
   }
   const size_t count = std::min(unused.size(), kBatch);
@@ -225,7 +220,7 @@ std::vector<std::string> ViewTable::NamesToForget(uint32_t user) {
   new_since_asked_ = 0;
   std::vector<Held*> known;
   for (auto& [number, held] : views_) {
-    if (held.user == user && held.nodes > 0 && !held.asked) known.push_back(&held);
+    if (held.user == user && held.is_known() && !held.asked) known.push_back(&held);
   }
   const size_t count = std::min(known.size(), kBatch);
   std::ranges::partial_sort(known, known.begin() + static_cast<ptrdiff_t>(count), {},
@@ -250,7 +245,7 @@ void ViewTable::Know(uint32_t number, uint64_t nodes) {
   const MutexLock lock(mu_);
   const auto found = views_.find(number);
   if (found == views_.end()) return;
-  found->second.nodes += nodes;
+  LastingViews::Know(found->second.nodes(), nodes);
   WriteDown(number, found->second);
 }
 
@@ -258,8 +253,7 @@ void ViewTable::Forget(uint32_t number, uint64_t nodes) {
   const MutexLock lock(mu_);
   const auto found = views_.find(number);
   if (found == views_.end()) return;
-  found->second.nodes -= std::min(found->second.nodes, nodes);
-  WriteDown(number, found->second);
+  LastingViews::Forget(found->second.nodes(), nodes);
 }
 
 std::vector<ViewRef> ViewTable::All() const {

@@ -112,20 +112,23 @@ class ViewTable {
  private:
   struct Held {
     ViewRef view;
-    uint64_t nodes = 0;                       // that the kernel has
+    uint64_t own_nodes = 0;                   // that the kernel has, until there is `lasting`, which has them then
     uint32_t user = 0;                        // who owns it
     uint64_t last_use = 0;                    // by uses_
     std::string name;                         // by which the kernel knows it: the last one that was looked up
     bool asked = false;                       // to be forgotten, since it was last looked up
     LastingViews::Record* lasting = nullptr;  // once the kernel has had nodes of it
     bool of_root = false;                     // it has the archives of the root's view
+
+    uint64_t& nodes() { return lasting != nullptr ? lasting->nodes : own_nodes; }
+    bool is_known() { return std::atomic_ref(nodes()).load(std::memory_order_relaxed) > 0; }
   };
 
   void TakeOver(LastingViews& lasting);
   // The number of the archives of the root's view.
   uint32_t ArchivesOfRoot(const ViewSpec& root);
   uint32_t TakeNumber() AUGUR_REQUIRES(mu_);
-  // Writes the number of nodes down.
+  // Writes the view down once it has nodes.
   void WriteDown(uint32_t number, Held& held) AUGUR_REQUIRES(mu_);
   bool IsTrusted(uint32_t user) const { return user == 0 || user == trusted_user_; }
   size_t ViewsMaxOf(uint32_t user) const { return IsTrusted(user) ? kViewsMax : kUserViewsMax; }

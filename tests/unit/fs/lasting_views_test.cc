@@ -71,6 +71,23 @@ TEST_F(LastingViewsTest, NodesAreCountedOnWhereTheyWere) {
   EXPECT_EQ(lasting_->records[0].nodes, 1U);
 }
 
+// A look-up may wait for a table of archives, and the daemon before answers it when the next one counts already.
+TEST_F(LastingViewsTest, WhatTheDaemonBeforeStillAnswersIsCounted) {
+  const auto before = Table();
+  const uint32_t number = NumberOf(*before, "tar");
+  const auto next = Table();
+  before->Know(number, 1);
+  next->Forget(number, 1);
+  EXPECT_EQ(lasting_->records[0].nodes, 1U);
+  // So many others, of which the kernel has no node, that its place is needed.
+  for (size_t i = 1; i <= ViewTable::kViewsMax; ++i) {
+    next->Forget(NumberOf(*next, "npy+crop=" + std::to_string(i)), 1);
+  }
+  EXPECT_NE(next->Get(number), nullptr) << "the kernel has a node of it";
+  next->Forget(number, 1);
+  EXPECT_EQ(lasting_->records[0].nodes, 0U);
+}
+
 // A view whose place is needed for another one is not there for the next daemon.
 TEST_F(LastingViewsTest, WhatIsDroppedIsForgotten) {
   const auto table = Table();
