@@ -214,11 +214,9 @@ Status Daemon::Serve(const UniqueFd& signals) {
       spdlog::info("{}: unmounted", Printable(mount_->path()));
       return Status::Ok();
     }
-    for (int signal = NextSignal(signals); signal != 0; signal = NextSignal(signals)) {
-      if (signal == SIGUSR1) {
-        stack_->LogStatistics();
-        continue;
-      }
+    const auto [signal, asks_statistics] = HearSignals(signals);
+    if (asks_statistics) stack_->LogStatistics();
+    if (signal != 0) {
       // A caller that waits for the mount to answer must not take this for it.
       const bool awaited = background_.has_value() && !serving && !goes_on();
       AUGUR_TRY(end_->EndMountOn(signal, *stack_));

@@ -98,8 +98,8 @@ Status DaemonEnd::HandOver(const UniqueFd& signals, MountStack& stack, ControlEn
   NoteStopping(link_->state().upgrade);
   stack.HandOver();
   Status status;
-  int signal = NextSignal(signals);
-  if (signal == SIGUSR1) signal = NextSignal(signals);  // the one with the lower number comes first
+  const auto [signal, asks_statistics] = HearSignals(signals);
+  if (asks_statistics) stack.LogStatistics();
   const bool ends = signal != 0;
   if (ends) {
     status = EndMountOn(signal, stack);

@@ -90,10 +90,18 @@ Result<UniqueFd> TakeSignals() {
 
 Result<UniqueFd> OpenStopSignals() { return OpenSignals(StopSignalSet()); }
 
-int NextSignal(const UniqueFd& signals) {
+HeardSignals HearSignals(const UniqueFd& signals) {
+  HeardSignals heard;
   signalfd_siginfo info{};
-  if (read(signals.get(), &info, sizeof info) != sizeof info) return 0;
-  return static_cast<int>(info.ssi_signo);
+  while (read(signals.get(), &info, sizeof info) == sizeof info) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGUSR1) {
+      heard.asks_statistics = true;
+    } else if (heard.end == 0) {
+      heard.end = number;
+    }
+  }
+  return heard;
 }
 
 }  // namespace augur

@@ -19,7 +19,13 @@ Result<UniqueFd> OpenStopSignals();
 // may take long. Otherwise it dies as without this. After TakeSignals, once.
 void TellOfCrashes(const HolderLink& link);
 
-// The next signal in it; 0 when there is none.
-int NextSignal(const UniqueFd& signals);
+// What signals have said.
+struct HeardSignals {
+  int end = 0;  // the one that ends the mount; of several the lowest; 0: none
+  bool asks_statistics = false;
+};
+
+// All that are in it. Several that come together are read in the order of their numbers, whatever came first.
+HeardSignals HearSignals(const UniqueFd& signals);
 
 }  // namespace augur

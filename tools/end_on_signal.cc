@@ -38,7 +38,7 @@ void EndOnSignal::Watch() const {
                                   {.fd = signals_.get(), .events = POLLIN, .revents = 0},
                                   {.fd = device_, .events = 0, .revents = 0}}};
   while (poll(ready.data(), ready.size(), -1) < 0 || ready[0].revents == 0) {
-    if (const int number = NextSignal(signals_); number != 0) return end_(number);
+    if (const int number = HearSignals(signals_).end; number != 0) return end_(number);
     if ((ready[2].revents & POLLERR) != 0) return end_(0);
   }
 }

@@ -138,6 +138,19 @@ def test_statistics_on_request(room, mounts, point, small_store):
     assert re.search(rf"statistics: read_bytes {len(HELLO)} bytes", text), text
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_statistics_before_the_end(room, mounts, point, small_store, number):
+    """L7: of signals that come together, the one that asks for statistics is heard, too."""
+    pid = mounts.mount(small_store, point, f"log={room}/log")
+    os.kill(pid, signal.SIGSTOP)
+    os.kill(pid, number)
+    os.kill(pid, signal.SIGUSR1)
+    os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert "statistics: reads " in (room / "log").read_text()
+    assert mount_rows(point) == []
+
+
 @pytest.mark.parametrize("size, kilobytes", [(None, "1024"), ("256K", "256")])
 def test_raises_the_readahead_as_root(room, mounts, point, small_store, size, kilobytes):
     mounts.mount(small_store, point, *([f"read-ahead={size}"] if size else []))

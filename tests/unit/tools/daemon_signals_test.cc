@@ -66,6 +66,22 @@ TEST_P(CrashTest, TheHolderIsToldOfTheDaemonAlone) {
   }
 }
 
+// In a process of its own, whose signals stay blocked. The exit status says what was wrong.
+TEST(HearSignalsTest, OneThatEndsHidesNoneThatAsks) {
+  const pid_t daemon = fork();
+  ASSERT_GE(daemon, 0);
+  if (daemon == 0) {
+    const Result<UniqueFd> signals = TakeSignals();
+    if (!signals.ok()) _exit(1);
+    if (HearSignals(*signals).end != 0 || HearSignals(*signals).asks_statistics) _exit(2);
+    for (const int number : {SIGUSR1, SIGTERM, SIGINT}) kill(getpid(), number);
+    const HeardSignals heard = HearSignals(*signals);
+    if (heard.end != SIGINT || !heard.asks_statistics) _exit(3);
+    _exit(HearSignals(*signals).end == 0 ? 0 : 4);
+  }
+  EXPECT_EQ(StatusOf(daemon), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Who, CrashTest, testing::Bool(),
                          [](const auto& test) { return test.param ? "AForkedProcess" : "TheDaemon"; });
 
