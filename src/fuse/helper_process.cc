@@ -72,11 +72,19 @@ class Helper {
       if (bytes < 0 && errno == EAGAIN) continue;
       if (bytes < static_cast<ssize_t>(sizeof(HelperHeader))) return;
       const Status status = Obey(std::span(packet).first(static_cast<size_t>(bytes)), fds);
-      if (!status.ok()) return Say(socket_, HelperVerb::kLost, status.text());
+      if (!status.ok()) return TellLoss(status);
     }
   }
 
  private:
+  // Whatever fails where the mount is gone fails for that reason. It was there: the daemon has its device number from
+  // what is mounted here.
+  void TellLoss(const Status& status) {
+    const Result<std::vector<MountRow>> rows = ReadMountTable();
+    if (rows.ok() && !IsMounted(*rows, mount_)) return Say(socket_, HelperVerb::kUnmounted, {});
+    Say(socket_, HelperVerb::kLost, status.text());
+  }
+
   // Until a packet has come, opens are to be looked at or something was mounted or unmounted. False: the daemon is
   // gone.
   bool WaitForWork() {

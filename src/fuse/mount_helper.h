@@ -56,8 +56,8 @@ class MountHelper final : public MountView {
   // Opens are not to be told: an overlay over the mount hides them from inotify(7). REQUIRES: before AttachTo.
   void LeaveOpens() { watching_.store(false, std::memory_order_release); }
 
-  // As in MountView. Turns false for good, with one line in the log, when the helper has died, or finds something else
-  // at the mount point.
+  // As in MountView. Turns false for good when the mount is unmounted; with one line in the log, when the helper has
+  // died, or finds something else at the mount point.
   bool usable() const override { return usable_.load(std::memory_order_acquire); }
   void Show(uint32_t view, const std::string& spec, bool is_root) override;
   // A file that cannot be statted or opened is passed over.

@@ -2,13 +2,18 @@
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "fuse/open_watch.h"
 #include "unit/fuse/mount_fixture.h"
@@ -217,11 +222,30 @@ TEST_F(HelperTest, SlowHelperGetsThroughItsWork) {
   EXPECT_EQ(done, kBatches);
 }
 
-// The helper, its watches and its batches gone by do not hold the mount.
+// What is logged while it lives.
+class LogText {
+ public:
+  LogText() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  LogText(const LogText&) = delete;
+  LogText& operator=(const LogText&) = delete;
+  ~LogText() { spdlog::set_default_logger(before_); }
+  // REQUIRES: no other thread logs.
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  const std::shared_ptr<spdlog::logger> before_;
+};
+
+// The helper, its watches and its batches gone by do not hold the mount, and its end is not told.
 class UmountTest : public HelperTest, public ::testing::WithParamInterface<TestMount::By> {};
 INSTANTIATE_TEST_SUITE_P(ByCloneAndByPath, UmountTest, ::testing::Values(TestMount::By::kClone, TestMount::By::kPath));
 
 TEST_P(UmountTest, PlainUmountWorks) {
+  const LogText log;
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount, GetParam()));
   mount.helper->Watch(std::vector{mount.Find("many"), mount.Find("a"), EntryNumber{0}});
@@ -231,6 +255,8 @@ TEST_P(UmountTest, PlainUmountWorks) {
   EXPECT_TRUE(Eventually([&] { return mount.session->state() == SessionState::kEnded; }));
   mount.StatNow({mount.Find("a/photo")});
   EXPECT_TRUE(Eventually([&] { return !mount.helper->usable(); }));
+  mount.StatNow({mount.Find("a/photo")});  // refused once the end of the helper was looked at
+  EXPECT_EQ(log.text(), "");
 }
 
 // With a clone nor does a batch that is under way: the helper is stopped within it.
