@@ -55,8 +55,8 @@ struct FleetCounts {
 
 // FleetClient reads values from the memcached servers of a fleet, and puts values there. A key belongs to one server
 // (Rendezvous). A server that is slow, stopped or gone costs its own share, and readers wait for it no longer than its
-// deadline (ReplyDeadline). Each server has a thread of its own, as a name that is looked up has no time limit.
-// Further threads: a clock that ends what is late, and one that reads the list's file every minute. Safe from any
+// deadline (ReplyDeadline). Each server has a thread of its own, as it may wait for a name or an answer. Further
+// threads: a clock that ends what is late, and one that reads the list's file every minute. Safe from any
 // thread; nothing but Make, Start and Stop waits. Not for data whose truth matters: who reads must check each value,
 // as any machine of the network can change it.
 class FleetClient {
@@ -71,7 +71,7 @@ class FleetClient {
   // Until this, nothing is found and nothing is kept. kNoSpace: the system gives no thread. REQUIRES: called once; no
   // other thread of this process will fork.
   Status Start() AUGUR_EXCLUDES(mu_);
-  // Ends all reads, without what has not come, and the threads. Waits for names that are being looked up.
+  // Ends all reads, without what has not come, and the threads.
   void Stop() AUGUR_EXCLUDES(mu_, clock_mu_);
 
   // Reads values; see FleetRead. `done` is called once, on a thread of the client or before this returns. `urgent`: a

@@ -76,8 +76,7 @@ class FleetMember {
 
   // kNoSpace: the system gives no thread. REQUIRES: no other thread of this process will fork.
   Status Start();
-  // Ends the thread, and all that waits for it: parts of reads without a value. Waits for a name that is being
-  // looked up.
+  // Ends the thread, and all that waits for it: parts of reads without a value.
   void Stop() AUGUR_EXCLUDES(mu_);
 
   const FleetAddress& address() const { return address_; }

@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <climits>
 #include <cstring>
 #include <memory>
 #include <vector>
+
+#include "base/name_lookup.h"
 
 namespace augur {
 namespace {
@@ -62,19 +65,18 @@ Result<FleetAddress> FleetSelf::FindIn(std::span<const FleetAddress> list,
                     std::string(" an address of this machine: name the machine's server with -o fleet-self=HOST:PORT"));
 }
 
-bool IsThisMachine(const std::string& host) {
+bool IsThisMachine(const std::string& host, const std::function<bool()>& stopped) {
   if (IsOwnName(host)) return true;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return false;
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, &freeaddrinfo);
+  constexpr uint16_t kAnyPort = 0;
+  const Result<NameLookup::Addresses> list =
+      NameLookup(host, kAnyPort).Find(std::chrono::steady_clock::now() + kNameLookupMax, stopped);
+  if (!list.ok()) return false;
   ifaddrs* interfaces = nullptr;
   if (getifaddrs(&interfaces) != 0) return false;
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(interfaces, &freeifaddrs);
   for (const ifaddrs* one = interfaces; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    for (const addrinfo* address = list.get(); address != nullptr; address = address->ai_next) {
+    for (const addrinfo* address = list->get(); address != nullptr; address = address->ai_next) {
       if (IsSame(*one->ifa_addr, *address->ai_addr)) return true;
     }
   }

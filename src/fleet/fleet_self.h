@@ -27,7 +27,7 @@ struct FleetSelf {
 
 // Whether the host is this machine's name, with its domain or without, or an address of it is one of this machine's
 // interfaces. Loopback does not count: every machine has it, and on some it is what the own name has. Looks the name
-// up, which may wait for seconds.
-bool IsThisMachine(const std::string& host);
+// up, for kNameLookupMax at most, and until `stopped`, which is called some times a second, says so: then it is not.
+bool IsThisMachine(const std::string& host, const std::function<bool()>& stopped);
 
 }  // namespace augur

@@ -15,7 +15,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -26,10 +25,6 @@ namespace {
 
 constexpr size_t kBufferBytes = size_t{64} << 10;
 constexpr std::string_view kLineEnd = "\r\n";
-
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { freeaddrinfo(list); }
-};
 
 // What stands in front of the next blank, which is removed with it.
 std::string_view TakeWord(std::string_view& line) {
@@ -53,7 +48,10 @@ Status Unexpected(std::string_view line) {
 }  // namespace
 
 MemcachedConnection::MemcachedConnection(FleetAddress address)
-    : address_(std::move(address)), interrupt_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), buffer_(kBufferBytes) {}
+    : address_(std::move(address)),
+      lookup_(address_.host, address_.port),
+      interrupt_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      buffer_(kBufferBytes) {}
 
 void MemcachedConnection::Interrupt() {
   const uint64_t one = 1;
@@ -148,13 +146,7 @@ Status MemcachedConnection::Fail(const Status& cause, const char* what) {
 
 Status MemcachedConnection::Open(Time until) {
   if (socket_.get() >= 0) return Status::Ok();
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(address_.host.c_str(), std::to_string(address_.port).c_str(), &hints, &found);
-  if (error != 0) return {Code::kIo, gai_strerror(error)};
-  const std::unique_ptr<addrinfo, FreeAddresses> list(found);
+  AUGUR_TRY_ASSIGN(list, lookup_.Find(until, [this] { return IsInterrupted(); }));
   Status status(Code::kIo, "the name has no address");
   for (const addrinfo* one = list.get(); one != nullptr; one = one->ai_next) {
     UniqueFd fd(socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, one->ai_protocol));
@@ -170,6 +162,11 @@ Status MemcachedConnection::Open(Time until) {
     return status;
   }
   return status;
+}
+
+bool MemcachedConnection::IsInterrupted() const {
+  pollfd fd = {.fd = interrupt_.get(), .events = POLLIN, .revents = 0};
+  return poll(&fd, 1, 0) > 0;
 }
 
 Status MemcachedConnection::Connect(int fd, const void* address, uint32_t bytes, Time until) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "base/name_lookup.h"
 #include "base/unique_fd.h"
 #include "fleet/fleet_address.h"
 
@@ -35,8 +36,7 @@ class MemcachedConnection {
   MemcachedConnection& operator=(const MemcachedConnection&) = delete;
 
   // Asks for values, and calls `on_value` with the number of the key for each that has come; the bytes last until it
-  // returns. A key that the server does not have is not a failure. kIo: what failed; kStopped: Interrupt. A name is
-  // looked up without regard to `until`.
+  // returns. A key that the server does not have is not a failure. kIo: what failed; kStopped: Interrupt.
   Status Get(std::span<const std::string> keys, Time until, const OnValue& on_value);
 
   // Says of each key whether the server has a value. It keeps what it has without an end (touch, with a lifetime of 0).
@@ -56,11 +56,12 @@ class MemcachedConnection {
   // The same, if the key is not there.
   Result<Kept> Add(const std::string& key, std::span<const std::byte> value, Time until, Lifetime lifetime);
 
-  // Ends the call under way, if it does not look up a name, and all later ones. From any thread.
+  // Ends the call under way, and all later ones. From any thread.
   void Interrupt();
 
  private:
   Status Open(Time until);
+  bool IsInterrupted() const;
   Status Connect(int fd, const void* address, uint32_t bytes, Time until);
   // Closes the connection.
   Status Fail(const Status& cause, const char* what);
@@ -79,6 +80,7 @@ class MemcachedConnection {
   Status ReadExactly(std::span<std::byte> to, Time until);
 
   const FleetAddress address_;
+  NameLookup lookup_;
   const UniqueFd interrupt_;  // an eventfd
   UniqueFd socket_;           // none: to be opened
   std::vector<char> buffer_;  // received and not read yet, from begin_ to end_

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "base/name_lookup.h"
 
 namespace augur {
 
@@ -44,7 +45,7 @@ struct HttpResponse {
 
 // One request of HTTP/1.1. `into` and `body` are memory of the caller, which must stay until `done` is called.
 struct HttpRequest {
-  static constexpr std::chrono::seconds kLookUpMax{15};
+  static constexpr std::chrono::seconds kLookUpMax = kNameLookupMax;
   static constexpr std::chrono::seconds kConnectMax{3};
   // Of an answer to GET, in twice stall_max: 400 bytes a second where a reader waits. 16 requests at once over a line
   // of 0.5 Mbit/s have ten times as much each.

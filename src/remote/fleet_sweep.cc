@@ -89,7 +89,10 @@ void FleetSweep::Set(Phase phase, const std::string& cause) {
 }
 
 Result<FleetAddress> FleetSweep::FindSelf() const {
-  return options_.self.FindIn(copy_.client().addresses(), options_.is_here ? options_.is_here : IsThisMachine);
+  const auto stopped = [this] { return IsStopping(); };
+  return options_.self.FindIn(copy_.client().addresses(), [&](const std::string& host) {
+    return !stopped() && (options_.is_here ? options_.is_here(host) : IsThisMachine(host, stopped));
+  });
 }
 
 void FleetSweep::Run() {
@@ -100,6 +103,7 @@ void FleetSweep::Run() {
   while (!IsStopping()) {
     const uint64_t before = copy_.client().changes();
     const Result<FleetAddress> self = FindSelf();
+    if (IsStopping()) return;
     auto again = std::chrono::steady_clock::time_point::max();
     if (self.ok()) {
       const Walk walk = WalkOnce(*self);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "augur/status.h"
+#include "base/name_lookup.h"
 #include "s3/uri_encoding.h"
 
 namespace augur {
@@ -19,7 +20,7 @@ struct FetchRequest {
   // Addresses of the machine itself (169.254.0.0/16, loopback) go past every proxy.
   bool past_proxies = false;
   // To look up the server's name, which takes 5 s where the first name server is dead. The others begin after it.
-  std::chrono::milliseconds lookup_max{15'000};
+  std::chrono::milliseconds lookup_max{kNameLookupMax};
   std::chrono::milliseconds connect_max{2000};
   std::chrono::milliseconds total_max{5000};
   // With pauses of 200 ms, 400 ms and so on between them, after no answer, 429 and 5xx.

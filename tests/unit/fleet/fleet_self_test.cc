@@ -13,10 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "unit/fleet/held_name.h"
+
 namespace augur {
 namespace {
 
 const std::vector<FleetAddress> kList = {{"node1", 11211}, {"node2", 11211}, {"node2", 11212}, {"10.0.0.3", 11211}};
+
+bool NeverStopped() { return false; }
 
 Result<FleetAddress> Find(const std::string& self, const std::set<std::string>& here) {
   FleetSelf parsed;
@@ -48,16 +52,23 @@ TEST(FleetSelf, WhatTheUserSaysCounts) {
 // Each machine has loopback addresses.
 TEST(FleetSelf, LoopbackIsNoMachine) {
   for (const char* host : {"127.0.0.1", "::1", "localhost", "198.51.100.7", "no-such-host.invalid"}) {
-    EXPECT_FALSE(IsThisMachine(host)) << host;
+    EXPECT_FALSE(IsThisMachine(host, NeverStopped)) << host;
   }
+}
+
+TEST(FleetSelf, NoNameIsWaitedForByOneThatStops) {
+  const testing::HeldName name("node.test", {"127.0.0.1"});
+  int asked = 0;
+  EXPECT_FALSE(IsThisMachine("node.test", [&asked] { return asked++ > 1; }));
+  EXPECT_EQ(asked, 3);
 }
 
 // Debian's /etc/hosts gives the own name a loopback address.
 TEST(FleetSelf, TheOwnNameIsThisMachine) {
   std::array<char, 256> name{};
   ASSERT_EQ(gethostname(name.data(), name.size() - 1), 0);
-  EXPECT_EQ(IsThisMachine(name.data()), std::string(name.data()) != "localhost");
-  EXPECT_FALSE(IsThisMachine(std::string(name.data()) + "x.invalid"));
+  EXPECT_EQ(IsThisMachine(name.data(), NeverStopped), std::string(name.data()) != "localhost");
+  EXPECT_FALSE(IsThisMachine(std::string(name.data()) + "x.invalid", NeverStopped));
 }
 
 TEST(FleetSelf, AddressesOfInterfacesAreThisMachine) {
@@ -68,7 +79,7 @@ TEST(FleetSelf, AddressesOfInterfacesAreThisMachine) {
       continue;
     std::array<char, NI_MAXHOST> host{};
     ASSERT_EQ(getnameinfo(one->ifa_addr, sizeof(sockaddr_in), host.data(), host.size(), nullptr, 0, NI_NUMERICHOST), 0);
-    EXPECT_TRUE(IsThisMachine(host.data())) << host.data();
+    EXPECT_TRUE(IsThisMachine(host.data(), NeverStopped)) << host.data();
   }
   freeifaddrs(interfaces);
 }

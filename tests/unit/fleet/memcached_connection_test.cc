@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/unique_fd.h"
+#include "unit/fleet/held_name.h"
 #include "unit/fleet/memcached_server.h"
 #include "unit/store/test_store.h"
 
@@ -236,6 +237,30 @@ TEST(MemcachedConnection, AnInterruptEndsACallAndAllLaterOnes) {
   connection.Interrupt();
   caller.join();
   EXPECT_EQ(Get(connection, {"key"}, std::chrono::hours(1)).status.code(), Code::kStopped);
+}
+
+// What a look-up that took too long has found is taken by the next call.
+TEST(MemcachedConnection, ALookUpThatHangsFailsInTimeAndGoesOn) {
+  const testing::MemcachedServer server;
+  testing::HeldName name("node.test", {"127.0.0.1"});
+  MemcachedConnection connection({.host = "node.test", .port = server.address().port});
+  for (int i = 0; i < 3; ++i) {
+    const Got got = Get(connection, {"key"}, kShort);
+    EXPECT_EQ(got.status.code(), Code::kIo);
+    EXPECT_NE(got.status.text().find(": get: no name server has given"), std::string::npos) << got.status.text();
+  }
+  name.Release();
+  const auto kept = connection.Set("key", Bytes("value"), In(kLong), {});
+  EXPECT_TRUE(kept.ok()) << kept.status().text();
+  EXPECT_EQ(name.lookups(), 1);
+}
+
+TEST(MemcachedConnection, AnInterruptEndsACallThatLooksANameUp) {
+  const testing::HeldName name("node.test", {"127.0.0.1"});
+  MemcachedConnection connection({.host = "node.test", .port = 1});
+  std::thread caller([&] { EXPECT_EQ(Get(connection, {"key"}, std::chrono::hours(1)).status.code(), Code::kStopped); });
+  connection.Interrupt();
+  caller.join();
 }
 
 }  // namespace
