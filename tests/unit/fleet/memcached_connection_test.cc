@@ -255,6 +255,39 @@ TEST(MemcachedConnection, ALookUpThatHangsFailsInTimeAndGoesOn) {
   EXPECT_EQ(name.lookups(), 1);
 }
 
+// At 127.0.0.2, where no connection is answered: its queue is full, so the kernel drops what comes, as for a machine
+// that is gone.
+class DeafServer {
+ public:
+  explicit DeafServer(uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    address.sin_port = htons(port);
+    const auto* const at = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_EQ(bind(socket_.get(), at, sizeof(address)), 0);
+    EXPECT_EQ(listen(socket_.get(), 0), 0);
+    EXPECT_EQ(connect(first_.get(), at, sizeof(address)), 0);
+  }
+
+ private:
+  const UniqueFd socket_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const UniqueFd first_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+};
+
+TEST(MemcachedConnection, TheNextAddressOfANameIsTriedInTime) {
+  const testing::MemcachedServer server;
+  const uint16_t port = server.address().port;
+  const DeafServer deaf(port);
+  MemcachedConnection gone({.host = "127.0.0.2", .port = port});
+  EXPECT_EQ(Get(gone, {"key"}, kShort).status.code(), Code::kIo);
+  testing::HeldName name("node.test", {"127.0.0.2", "127.0.0.1"});
+  name.Release();
+  MemcachedConnection connection({.host = "node.test", .port = port});
+  const auto kept = connection.Set("key", Bytes("value"), In(std::chrono::seconds(4)), {});
+  EXPECT_TRUE(kept.ok()) << kept.status().text();
+}
+
 TEST(MemcachedConnection, AnInterruptEndsACallThatLooksANameUp) {
   const testing::HeldName name("node.test", {"127.0.0.1"});
   MemcachedConnection connection({.host = "node.test", .port = 1});
