@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "base/units.h"
 #include "pack/arrow_pass.h"
 #include "pack/beton_pass.h"
@@ -53,6 +54,10 @@ std::vector<std::byte> Inflated(std::span<const std::byte> head) {
   return out;
 }
 
+bool IsCompressedTfRecord(std::span<const std::byte> head) {
+  return TfRecordFrame::Recognizes(Inflated(head.first(std::min(head.size(), kInflatedBytesMax))));
+}
+
 }  // namespace
 
 Result<ContainerKind> FindContainerKind(Container& container, std::span<const std::byte> head) {
@@ -72,9 +77,27 @@ Result<ContainerKind> FindContainerKind(Container& container, std::span<const st
 
 bool HasSamples(ContainerKind kind) { return kind != ContainerKind::kTar && kind != ContainerKind::kZip; }
 
+std::string_view DescribeContainer(ContainerKind kind, std::span<const std::byte> head) {
+  switch (kind) {
+    case ContainerKind::kTar:
+      if (HasAt(head, kTarMagicAt, "ustar"sv)) return "a tar";
+      return IsCompressedTfRecord(head) ? "a compressed TFRecord file" : "";
+    case ContainerKind::kZip: return {};
+    case ContainerKind::kTfRecord: return "a TFRecord file";
+    case ContainerKind::kRecordIo: return "a RecordIO file";
+    case ContainerKind::kMds: return "a shard of MDS";
+    case ContainerKind::kLmdb: return "an LMDB database";
+    case ContainerKind::kParquet: return "a Parquet file";
+    case ContainerKind::kArrow: return "an Arrow file";
+    case ContainerKind::kHdf5: return "an HDF5 file";
+    case ContainerKind::kBeton: return "a .beton file";
+  }
+  AUGUR_CHECK(false);
+}
+
 std::string_view WhyRefused(std::span<const std::byte> head) {
   if (HasAt(head, kTarMagicAt, "ustar"sv)) return {};
-  if (TfRecordFrame::Recognizes(Inflated(head.first(std::min(head.size(), kInflatedBytesMax))))) {
+  if (IsCompressedTfRecord(head)) {
     if (GzipStream::Recognizes(head)) {
       return "is a compressed TFRecord file, whose images are not stored as they are: pack it with 'augurpack create', "
              "or unpack it (gzip -dc < FILE > NEW) and give that";

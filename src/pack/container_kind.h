@@ -30,6 +30,10 @@ Result<ContainerKind> FindContainerKind(Container& container, std::span<const st
 // Whether it has samples, which have no paths; else members, as an archive.
 bool HasSamples(ContainerKind kind);
 
+// What a file of this kind, which begins with `head`, is called: "a TFRecord file". Empty: it is no container that we
+// know, or a zip, as files of arrays and tensors are.
+std::string_view DescribeContainer(ContainerKind kind, std::span<const std::byte> head);
+
 // Of a file that is a tar by FindContainerKind, and begins with `head`: a kind that we know and cannot read, with the
 // cure. Empty: it may be a tar.
 std::string_view WhyRefused(std::span<const std::byte> head);

@@ -2,10 +2,13 @@
 """augurpack create and append from containers of images: copied, into the tree that augurpack adopt shows without a copy."""
 
 import gzip
+import io
 import json
 import os
+import re
 import struct
 import subprocess
+import zipfile
 import zlib
 
 import pytest
@@ -209,3 +212,47 @@ def test_decoded(augurpack, tmp_path):
     files = files_of(tmp_path / "store")
     assert set(files) == {b"000001/a.tfrecord-1-of-2-00000000.npy", b"000001/b-00000000.npy"}
     assert all(data.startswith(b"\x93NUMPY") for data in files.values())
+
+
+def folder_of(tmp_path, source):
+    folder = tmp_path / "records"
+    (folder / "train").mkdir(parents=True)
+    write(folder / "README.md", b"records of images")
+    return source.rename(folder / "train" / "x.bin").parents[1]
+
+
+def hint(augurpack, folder, store, *options):
+    """All that is said on stderr."""
+    return run(augurpack, "create", *options, folder, store).error
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_folder_of_containers_is_packed_as_it_is(augurpack, tmp_path, make):
+    """One line says how to get the images; none where there are images, where the user leaves such files out, or with --quiet."""
+    folder = folder_of(tmp_path, make(tmp_path / "x"))
+    source = folder / "train" / "x.bin"
+    (line,) = hint(augurpack, folder, tmp_path / "store").splitlines()
+    assert re.match(rf"augurpack: {re.escape(str(source))}: an? [\w .]+, packed as it is", line)
+    assert line.endswith("give such files as SRC, or plain ones to 'augurpack adopt', which copies nothing")
+    assert files_of(tmp_path / "store")[b"train/x.bin"] == source.read_bytes()
+    assert hint(augurpack, folder, tmp_path / "quiet", "--quiet") == ""
+    assert hint(augurpack, folder, tmp_path / "without", "--exclude=*.bin") == ""
+    write(folder / "train" / "0.jpg", jpeg(1))
+    assert hint(augurpack, folder, tmp_path / "images") == ""
+
+
+def test_a_folder_of_other_archives(augurpack, tmp_path):
+    """Tars and GZIP TFRecord files are named, too; a zip may be an .npz or .pt file of arrays."""
+    records = make_tfrecord(tmp_path / "records.bin")
+    made = {
+        "a tar": tar_of({"0.jpg": IMAGES[0]}),
+        "a compressed TFRecord file": gzip.compress(records.read_bytes()),
+    }
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("0.jpg", IMAGES[0])
+    for number, (kind, data) in enumerate([*made.items(), ("", archive.getvalue())]):
+        room = tmp_path / f"{number}"
+        room.mkdir()
+        said = hint(augurpack, folder_of(room, write(room / "x", data)), room / "store")
+        assert f"x.bin: {kind}, packed as it is" in said if kind else said == "", said

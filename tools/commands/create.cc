@@ -44,6 +44,7 @@ int RunPack(const PackOptions& options, std::string_view verb, const WriterOptio
     return Fail(kAugurpack, listing);
   const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(options, writer_options.mode);
   if (!target.ok()) return FailToBegin(target.status(), writer_options.mode, options.resume);
+  HintAtContainers(options, *kind, *filter);
   return PackInto(**target, options, *kind, *filter, verb, writer_options);
 }
 

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/units.h"
 #include "pack/bucket_source.h"
+#include "pack/folder_containers.h"
 #include "pack/pack_archive.h"
 #include "pack/pack_tree.h"
 #include "pack/source_folder.h"
@@ -74,6 +76,15 @@ Result<SourceKind> KindOfSource(const PackOptions& options) {
                                       "others with 'augurpack append'");
   }
   return SourceKind::kArchive;
+}
+
+void HintAtContainers(const PackOptions& options, SourceKind kind, const PathFilter& filter) {
+  if (kind != SourceKind::kFolder || options.quiet) return;
+  const std::optional<FoundContainer> found = FindContainerIn(options.source, filter);
+  if (!found) return;
+  PrintError(kAugurpack, Printable(found->path) + ": " + std::string(found->kind) +
+                             ", packed as it is, as all files of a folder are: if you want its images as files, give "
+                             "such files as SRC, or plain ones to 'augurpack adopt', which copies nothing");
 }
 
 Result<SampleLayout> ReadSampleLayout(const SampleOptions& options) {
