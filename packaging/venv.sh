@@ -3,7 +3,7 @@
 # Makes the virtual environment of the tests, or finds it, and prints its path (on standard output; progress goes to stderr).
 # `venv.sh other-pillow` does the same for a folder with the packages of tests/requirements-other-pillow.txt, for PYTHONPATH in
 # front of the environment: two versions of one package do not fit into it. `venv.sh botocore`, `examples`, `kubernetes` and
-# `formats` (readers of MDS and Zarr) do it for tests/requirements-NAME.txt, which no other test needs.
+# `formats` (readers of MDS, Zarr and TFDS) do it for tests/requirements-NAME.txt, which no other test needs.
 #
 # It lies in ~/.cache/augurfs/venv-<hash of tests/requirements.txt and of the Python version>, so it is kept between runs and
 # clones and made anew when a requirement changes. It is built beside its place and renamed: one that was cut short never
@@ -33,8 +33,9 @@ if [ $# -gt 0 ]; then
     partial=$(mktemp -d "$cache/partial-$1.XXXXXX")
     trap 'rm -rf "$partial"' EXIT
     echo "venv.sh: making $folder" >&2
+    # What is there as source alone is built with what the environment has: pip would fetch tools for it without their hashes.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps --require-hashes \
-      --target "$partial" -r "$others" >&2 </dev/null
+      --no-build-isolation --target "$partial" -r "$others" >&2 </dev/null
     # Who comes second finds the name taken, by the same packages.
     mv -T "$partial" "$folder" 2>/dev/null || [ -d "$folder" ]
   fi

@@ -155,9 +155,26 @@ def test_tfds_files(mounted, readers):
     assert errno_of(os.readlink, folder / "features.json") == errno.EINVAL
 
 
-def test_tfds(mounted, readers, samples):
+@pytest.fixture(scope="module")
+def tfds_readers():
+    """TFDS is installed apart."""
+    with Readers(apart=True) as process:
+        yield process
+
+
+def test_tfds(mounted, tfds_readers, samples):
     """Both ways to a builder, and slices."""
     folder = str(view(mounted, "tfrecord+keys=tfds+name=pets+shards=3"))
     wanted = [(label, os.path.basename(path)) for path, label in samples["train"]]
     for split, part in (("train", wanted), ("train[10:14]", wanted[10:14])):
-        assert ask(readers, "tfds", folder, "pets", split) == [sorted(part)] * 2
+        assert ask(tfds_readers, "tfds", folder, "pets", split) == [sorted(part)] * 2
+
+
+def test_timm(mounted, samples):
+    """`tfds/` of timm. It has a process of its own: in one where TensorFlow came before torch, both end."""
+    with Readers(apart=True) as timm:
+        folder = str(view(mounted, "tfrecord+keys=tfds+name=pets+shards=3"))
+        for split in ("train", "val"):
+            count, labels = ask(timm, "timm_labels", "tfds/pets", folder, split)
+            wanted = sorted(label for _, label in samples[split])
+            assert count == len(wanted) and sorted(labels) == wanted
