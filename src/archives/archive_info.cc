@@ -17,6 +17,7 @@ constexpr const char* kTfdsInfo = "dataset_info.json";
 constexpr const char* kTfdsFeatures = "features.json";
 constexpr const char* kTfdsLabels = "label.labels.txt";
 constexpr const char* kTfdsVersion = "1.0.0";
+constexpr std::string_view kTfdsTrain = "train";
 
 bool IsTfds(const ViewSpec& spec) {
   return spec.kind == ViewKind::kTfrecord && spec.archive.keys == ExampleKeys::kTfds;
@@ -47,6 +48,17 @@ bool IsTfdsSplit(const ArchiveSplit& split) {
   return split.name != kRootArchiveName && split.name.find_first_not_of(kLetters) == std::string::npos;
 }
 
+// The splits of TFDS: the images of the whole store, where these are one data set, then those of folders.
+std::vector<ArchiveSplit> TfdsSplits(const std::vector<ArchiveSplit>& splits) {
+  std::vector<ArchiveSplit> found;
+  for (const ArchiveSplit& split : splits) {
+    if (!split.is_whole && !IsTfdsSplit(split)) continue;
+    found.push_back(split);
+    if (split.is_whole) found.back().name = kTfdsTrain;
+  }
+  return found;
+}
+
 std::string TfdsInfoText(const std::string& name, const std::vector<ArchiveSplit>& splits) {
   ordered_json json;
   json["name"] = name;
@@ -55,13 +67,13 @@ std::string TfdsInfoText(const std::string& name, const std::vector<ArchiveSplit
   json["supervisedKeys"] = {{"tuple", {{"items", {{{"featureKey", "image"}}, {{"featureKey", "label"}}}}}}};
   json["splits"] = ordered_json::array();
   for (const ArchiveSplit& split : splits) {
-    if (!IsTfdsSplit(split)) continue;
     std::vector<std::string> lengths;
     lengths.reserve(split.sample_counts.size());
     for (const uint32_t count : split.sample_counts) lengths.push_back(std::to_string(count));
+    const std::string in_name = split.is_whole ? std::string(kRootArchiveName) : "{SPLIT}";
     json["splits"].push_back({
         {"name", split.name},
-        {"filepathTemplate", "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"},
+        {"filepathTemplate", "{DATASET}-" + in_name + ".{FILEFORMAT}-{SHARD_X_OF_Y}"},
         {"shardLengths", lengths},
         {"numBytes", std::to_string(split.bytes)},
     });
@@ -95,11 +107,9 @@ std::string TfdsLabelsText(const std::vector<std::string>& classes) {
 
 // TFDS has one list of classes for all splits: that of `train`, or of the first split.
 std::vector<std::string> TfdsClasses(const std::vector<ArchiveSplit>& splits) {
-  const ArchiveSplit* chosen = nullptr;
-  for (const ArchiveSplit& split : splits) {
-    if (IsTfdsSplit(split) && (chosen == nullptr || split.name == "train")) chosen = &split;
-  }
-  return chosen != nullptr ? chosen->classes : std::vector<std::string>();
+  const auto train = std::ranges::find(splits, kTfdsTrain, &ArchiveSplit::name);
+  if (train != splits.end()) return train->classes;
+  return splits.empty() ? std::vector<std::string>() : splits.front().classes;
 }
 
 }  // namespace
@@ -119,8 +129,9 @@ std::vector<ArchiveInfoFile> MakeArchiveInfo(const ViewSpec& spec, const std::st
                                              const std::vector<ArchiveSplit>& splits) {
   std::vector<std::string> texts;
   if (IsTfds(spec)) {
-    const std::vector<std::string> classes = TfdsClasses(splits);
-    texts = {TfdsInfoText(spec.archive.name, splits), TfdsFeaturesText(classes.size()), TfdsLabelsText(classes)};
+    const std::vector<ArchiveSplit> of_tfds = TfdsSplits(splits);
+    const std::vector<std::string> classes = TfdsClasses(of_tfds);
+    texts = {TfdsInfoText(spec.archive.name, of_tfds), TfdsFeaturesText(classes.size()), TfdsLabelsText(classes)};
   } else {
     texts = {TimmInfoText(name, splits)};
   }

@@ -18,11 +18,13 @@ struct ArchiveSplit {
   std::vector<uint32_t> sample_counts;  // of each
   uint64_t bytes = 0;                   // of all files
   std::vector<std::string> classes;     // by label
+  bool is_whole = false;                // it is that of the root, in a store without a folder train, val or the like
 };
 
 // Files beside archives, which say what these are. A view of tar files has _info.json, which timm reads: with it, no
 // archive is read to count samples. One with keys=tfds has dataset_info.json, features.json and label.labels.txt, and
-// the folders NAME and 1.0.0, in which TFDS looks for them: links to the folder that they are in.
+// the folders NAME and 1.0.0, in which TFDS looks for them: links to the folder that they are in. TFDS has its own
+// meaning of `all`, so a split that is the whole store is called `train` there.
 // Source: timm/data/readers/reader_wds.py; tensorflow_datasets/core/{dataset_info,splits}.py, features/.
 struct ArchiveInfoFile {
   std::string name;

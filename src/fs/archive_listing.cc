@@ -7,6 +7,7 @@
 
 #include "archives/archive_info.h"
 #include "archives/archive_names.h"
+#include "datasets/class_labels.h"
 #include "fs/archive_node.h"
 #include "views/view_names.h"
 
@@ -57,6 +58,7 @@ Result<ArchiveListing> ArchiveListing::Make(const Store& store, const Entry& fol
                                             const Find& find) {
   ArchiveListing listing;
   std::vector<ArchiveSplit> splits;
+  AUGUR_TRY_ASSIGN(has_splits, HasSplits(store));
   const auto add = [&](EntryNumber number, std::string_view name) -> Status {
     AUGUR_TRY_ASSIGN(set, find(number));
     if (set == nullptr || set->shard_count() == 0) return {};
@@ -68,6 +70,7 @@ Result<ArchiveListing> ArchiveListing::Make(const Store& store, const Entry& fol
     if (ArchiveInfoNames(spec).empty()) return {};
     ArchiveSplit split;
     split.name = name;
+    split.is_whole = number == 0 && !has_splits;
     AUGUR_TRY_ASSIGN(classes, set->samples().ClassNames());
     split.classes.assign(classes.begin(), classes.end());
     for (uint32_t shard = 0; shard < set->shard_count(); ++shard) {

@@ -8,7 +8,7 @@ import pathlib
 import random
 
 import pytest
-from conftest import errno_of, needs_root
+from conftest import errno_of, needs_root, pack
 
 pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
@@ -168,6 +168,19 @@ def test_tfds(mounted, tfds_readers, samples):
     wanted = [(label, os.path.basename(path)) for path, label in samples["train"]]
     for split, part in (("train", wanted), ("train[10:14]", wanted[10:14])):
         assert ask(tfds_readers, "tfds", folder, "pets", split) == [sorted(part)] * 2
+
+
+def test_tfds_of_classes(room, augurpack, archive_tree, mounts, point, tfds_readers, samples):
+    """Of a store whose root has the classes, the split train is all of it, whose archives are called all."""
+    mounts.mount(pack(augurpack, archive_tree / "val", room / "store"), point)
+    folder = view(point, "tfrecord+keys=tfds+name=pets+shards=2")
+    first, *classes = json.loads((folder / "dataset_info.json").read_text(encoding="utf-8"))["splits"]
+    assert (first["name"], first["shardLengths"]) == ("train", ["1", "1"]) and [split["name"] for split in classes] == ["a", "c"]
+    assert first["filepathTemplate"] == "{DATASET}-all.{FILEFORMAT}-{SHARD_X_OF_Y}"
+    assert int(first["numBytes"]) == sum((folder / f"pets-all.tfrecord-0000{i}-of-00002").stat().st_size for i in range(2))
+    assert (folder / "label.labels.txt").read_text(encoding="utf-8").splitlines() == ["a", "c"]
+    wanted = sorted((label, os.path.basename(path)) for path, label in samples["val"])
+    assert ask(tfds_readers, "tfds", str(folder), "pets", "train") == [wanted] * 2
 
 
 def test_timm(mounted, samples):
