@@ -61,6 +61,8 @@ struct PackOptions {
 struct CreateOptions : PackOptions {
   bool force = false;              // a store that is there gets a new generation with the new tree
   std::optional<ViewSpec> decode;  // the files of this view instead of the source's own
+  bool whole_view = false;         // of one with archives: all that its root has
+  bool indexes = false;            // of TFRecord files: the index of each, too
 };
 
 struct AppendOptions : PackOptions {

@@ -8,9 +8,8 @@
 
 #include "base/units.h"
 #include "tools/augurpack_rows.h"
+#include "tools/decode_options.h"
 #include "tools/remote_options.h"
-#include "tools/view_option.h"
-#include "views/spec_words.h"
 
 namespace augur {
 namespace {
@@ -51,32 +50,6 @@ Option ReadThreads() {
   threads.brief = "files read at once";
   threads.text = "0: 16, of a bucket 64. Over 128 are not used.";
   return threads;
-}
-
-std::string_view DecodeText() {
-  static const std::string text =
-      "The store has the tree that 'augurfs -o view=SPEC' would show of SRC: images as ready arrays or plain "
-      "pixels, other files left out of npy and pt and as they are in pixels. SRC may be a store, too. Any other SRC "
-      "is first packed into a store in STORE/.augurpack-work, which needs as much disk space as the files of SRC and "
-      "is removed "
-      "at the end. An image that cannot be decoded counts as a file that cannot be read (--on-error); +tolerant takes "
-      "truncated ones. --include and --exclude go by the names in SRC. --threads also says how many images "
-      "are decoded at once, 0: as many as cores. --resume goes on only with the same SPEC, SRC and patterns, else "
-      "it starts anew; once SRC is packed, it is not read again.\n"
-      "With a kind of archives, from tar to zarr, STORE is a folder. The archives are written into it as files, for "
-      "machines without the mount. Their bytes are those of the view. SRC is first packed into "
-      "STORE/.augurpack-archives, unless it is a store. Where SRC has a folder train, val or test, each folder has "
-      "archives; else they are of all images.\n" +
-      std::string(ViewGrammar());
-  return text;
-}
-
-Option Decode() {
-  return {.name = "decode",
-          .value = "SPEC",
-          .kind = OptionKind::kText,
-          .brief = "pack a view of SRC: its images decoded",
-          .text = DecodeText()};
 }
 
 Option ListingOrder() {
@@ -234,7 +207,8 @@ Command CreateCommand() {
        .many = true},
       {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
   command.options = PackRows();
-  command.options.insert(command.options.begin(), {ReplaceTree(), Decode(), ListingOrder()});
+  command.options.insert(command.options.begin(),
+                         {ReplaceTree(), DecodeRow(), WholeViewRow(), IndexesRow(), ListingOrder()});
   AddRemoteOptions(command);
   return command;
 }
@@ -334,10 +308,7 @@ Result<CreateOptions> ReadCreate(const Values& values) {
   FillPack(values, options);
   options.force = values.Given("force");
   options.listing = values.Text("order") == "listing";
-  if (values.Given("decode")) {
-    AUGUR_TRY_ASSIGN(view, ReadView("--decode: ", values.Text("decode")));
-    options.decode = view;
-  }
+  AUGUR_TRY(ReadDecode(values, options));
   return options;
 }
 

@@ -14,7 +14,6 @@ constexpr size_t kTarDigits = 6;
 
 constexpr size_t kTfrecordDigits = 5;
 constexpr std::string_view kOf = "-of-";
-constexpr std::string_view kIndexEnding = ".idx";
 
 std::string TfrecordPrefix(const ArchiveSpec& spec) {
   return spec.keys == ExampleKeys::kTfds ? spec.name + "-" : std::string();

@@ -13,6 +13,9 @@ namespace augur {
 // The archives of the root of a store are called as those of a folder of this name would be.
 inline constexpr std::string_view kRootArchiveName = "all";
 
+// What the index of a TFRecord file has behind the name of that.
+inline constexpr std::string_view kIndexEnding = ".idx";
+
 // The name of a shard says whose it is, and lies beside that folder: X-000003.tar is shard 3 of the folder X;
 // X-00003-of-00010, or NAME-X.tfrecord-00003-of-00010 of TFDS, is that of 10. A TFRecord file has an index for DALI
 // beside it, with .idx behind its name. Of other kinds a folder has one name: X.h5, or that of a folder for its

@@ -92,6 +92,33 @@ def test_a_root_of_classes(augurpack, archive_tree, mounted, tmp_path):  # noqa:
     assert listed.count(b".cls") > 10
 
 
+def is_of_the_tree(path):
+    return path.is_dir() and not path.suffix and not path.is_symlink()
+
+
+@pytest.mark.parametrize("spec", ["tar+shards=2", "tfrecord+shards=2", "tfrecord+keys=tfds+name=photos+shards=2", "mds+shards=2", "h5+encoded"])
+@pytest.mark.parametrize("part", [".", "val"])
+def test_the_whole_view(augurpack, archive_tree, room, mounts, point, tmp_path, spec, part):  # noqa: F811
+    """--whole-view writes all that the root of the view lists, of data sets and of a root of classes, and --indexes what it does not."""
+    store, target = pack(augurpack, archive_tree / part, room / "store"), tmp_path / "target"
+    mounts.mount(store, point, f"log={room}/log")
+    shown = view(point, spec)
+    words = ["--indexes"] if "tfrecord" in spec else []
+    create(augurpack, f"--decode={spec}", "--whole-view", *words, store, target)
+    listed = {path.name for path in shown.iterdir() if not is_of_the_tree(path)}
+    assert any(is_of_root(shown / name) or name.startswith("all.") for name in listed) and len(listed) >= 3
+    indexes = {f"{name}.idx" for name in listed if words and "-of-" in name}
+    assert {path.name for path in target.iterdir()} == listed | indexes and bool(indexes) == bool(words)
+    for name in sorted(listed | indexes):
+        if (target / name).is_symlink():
+            assert os.readlink(target / name) == os.readlink(shown / name)
+            continue
+        files = [path for path in (target / name).rglob("*") if path.is_file()] if (target / name).is_dir() else [target / name]
+        assert files and all(path.read_bytes() == (shown / path.relative_to(target)).read_bytes() for path in files)
+        if (shown / name).is_dir():
+            assert sorted(os.listdir(shown / name)) == sorted(os.listdir(target / name))
+
+
 def test_refusals(augurpack, archive_store, tmp_path):  # noqa: F811
     target = tmp_path / "tars"
     create(augurpack, "--decode=tar+shards=2", archive_store, target)

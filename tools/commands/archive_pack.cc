@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "archives/archive_files.h"
+#include "archives/archive_names.h"
 #include "augur/store.h"
 #include "base/units.h"
 #include "datasets/class_labels.h"
@@ -40,13 +42,22 @@ struct Written {
   uint64_t bytes = 0;
 };
 
+Status WriteIndex(const ArchiveFiles& set, uint32_t shard, int fd, const std::string& path) {
+  constexpr uint64_t kIndexBytesAtOnce = kMiB;
+  for (uint64_t offset = 0; offset < set.IndexBytes(shard); offset += kIndexBytesAtOnce) {
+    AUGUR_TRY_ASSIGN(text, set.IndexText(shard, offset, kIndexBytesAtOnce));
+    AUGUR_TRY(WriteAll(fd, std::as_bytes(std::span(text)), path));
+  }
+  return {};
+}
+
 Result<Written> WriteArchives(const std::shared_ptr<const Store>& store, const CreateOptions& options,
                               const ViewSpec& spec, PackSession& session) {
   AUGUR_TRY_ASSIGN(root, store->Get(0));
   AUGUR_TRY_ASSIGN(has_splits, HasSplits(*store));
   std::vector<std::pair<EntryNumber, std::shared_ptr<const ArchiveFiles>>> sets;
   const auto find = [&](EntryNumber folder) -> Result<std::shared_ptr<const ArchiveFiles>> {
-    if ((folder == 0) == has_splits) return std::shared_ptr<const ArchiveFiles>();
+    if (!options.whole_view && (folder == 0) == has_splits) return std::shared_ptr<const ArchiveFiles>();
     AUGUR_TRY_ASSIGN(set, ArchiveFiles::Make(store, folder, spec, std::numeric_limits<uint64_t>::max()));
     sets.emplace_back(folder, set);
     return set;
@@ -78,6 +89,11 @@ Result<Written> WriteArchives(const std::shared_ptr<const Store>& store, const C
     return write_file(in, name, [text](int fd, const std::string& path) {
       return WriteAll(fd, std::as_bytes(std::span(text)), path);
     });
+  };
+  // The index of an archive, beside it.
+  const auto write_index = [&](const std::string& archive, const ArchiveFiles& set, uint32_t shard) {
+    return write_file(*target, archive + std::string(kIndexEnding),
+                      [&](int fd, const std::string& path) { return WriteIndex(set, shard, fd, path); });
   };
   // The folder of the archives of one folder, with its parts.
   const auto write_parts = [&](const std::string& name, const ArchiveFiles& set) -> Status {
@@ -116,7 +132,8 @@ Result<Written> WriteArchives(const std::shared_ptr<const Store>& store, const C
     const auto set =
         std::find_if(sets.begin(), sets.end(), [folder](const auto& pair) { return pair.first == folder; });
     if (node.is_part()) return write_parts(name, *set->second);
-    return write_shard(*target, name, *set->second, file);
+    AUGUR_TRY(write_shard(*target, name, *set->second, file));
+    return options.indexes ? write_index(name, *set->second, file) : Status();
   };
   listing.ForEach(spec, 0, [&](std::string_view name, EntryNumber folder, uint32_t file, uint64_t /*place*/) {
     failed = write(std::string(name), folder, file);

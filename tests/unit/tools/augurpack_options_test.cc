@@ -86,6 +86,22 @@ TEST(AugurpackOptionsTest, CreateReadsEveryOption) {
   EXPECT_TRUE(options.force);
 }
 
+TEST(AugurpackOptionsTest, ArchivesMayBeTheWholeViewWithIndexes) {
+  const auto plain = ParseAs<CreateOptions>({"create", "--decode=tfrecord", "src", "store"});
+  EXPECT_FALSE(plain.whole_view);
+  EXPECT_FALSE(plain.indexes);
+  const auto both =
+      ParseAs<CreateOptions>({"create", "--whole-view", "--indexes", "--decode=tfrecord", "src", "store"});
+  EXPECT_TRUE(both.whole_view);
+  EXPECT_TRUE(both.indexes);
+  EXPECT_THAT(ErrorOf({"create", "--whole-view", "src", "store"}), StartsWith("--whole-view: is for archives"));
+  EXPECT_THAT(ErrorOf({"create", "--whole-view", "--decode=npy", "src", "store"}),
+              HasSubstr("add --decode with one of the kinds from tar to zarr"));
+  EXPECT_THAT(ErrorOf({"create", "--indexes", "src", "store"}), HasSubstr("add --decode tfrecord"));
+  EXPECT_THAT(ErrorOf({"create", "--indexes", "--decode=tar", "src", "store"}),
+              StartsWith("--indexes: is for TFRecord"));
+}
+
 TEST(AugurpackOptionsTest, CreateReadsAView) {
   const auto options = ParseAs<CreateOptions>({"create", "--decode", "crop=224+npy+size=256", "src", "store"});
   if (!options.decode) FAIL();
