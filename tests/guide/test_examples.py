@@ -32,6 +32,7 @@ SCRIPTS = {
     "mosaicml_streaming.py": ("streaming", [], 1),
     "webdataset_pipeline.py": ("webdataset", [], 1),
     "timm_webdataset.py": ("timm", [], 1),
+    "timm_tfds.py": ("tensorflow_datasets", [], 1),
     "tfdata_tfrecord.py": ("tensorflow", [], 1),
     "dali_tfrecord.py": ("nvidia.dali", [], 1),
 }
