@@ -78,6 +78,19 @@ def wait_until(condition, what):
         time.sleep(0.01)
 
 
+def lone_daemon(program, point):
+    """The one daemon of a mount point. There are more for a moment: one before it may not have ended, and a process that was just forked
+    has its parent's command line still."""
+    found = []
+
+    def is_alone():
+        found[:] = daemons(program, point)
+        return len(found) == 1
+
+    wait_until(is_alone, lambda: f"one daemon: {found}")
+    return found[0]
+
+
 def as_user(uid=NOBODY):
     """The words that run a command as an ordinary user."""
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
@@ -171,8 +184,6 @@ class Mounts:
         done = self.start(store, point, *options, **start_options)
         assert (done.returncode, done.stdout) == (0, ""), done
         assert re.fullmatch(f"augurfs: warning: .*(?:{says}).*\n" if says else "", done.stderr), done.stderr
-        # The mount point is free before the daemon of a mount before has ended.
-        wait_until(lambda: len(daemons(self.program, point)) <= 1, lambda: daemons(self.program, point))
         return self.pid(point)
 
     def foreground(self, store, point, *options, prefix=(), **popen_options):
@@ -184,9 +195,7 @@ class Mounts:
 
     def pid(self, point):
         """The one daemon of this mount point."""
-        pids = daemons(self.program, point)
-        assert len(pids) == 1, pids
-        return pids[0]
+        return lone_daemon(self.program, point)
 
     def clear(self):
         for point in self.points:

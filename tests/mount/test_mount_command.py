@@ -17,6 +17,7 @@ from conftest import (
     holders,
     is_running,
     libc,
+    lone_daemon,
     mount_rows,
     needs_root,
     read_hello,
@@ -70,7 +71,7 @@ def test_fstab(room, mounts, point, small_store, in_path):
         assert done.returncode == 0, done
         assert read_hello(point) == HELLO
         (holder,) = holders(point)
-        (pid,) = daemons("augurfs", point)
+        pid = lone_daemon("augurfs", point)
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: SERVED_AGAIN in log_of(room), "another daemon serves")
         # There already, as it is at the second run of a script.

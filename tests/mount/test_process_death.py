@@ -13,7 +13,6 @@ import pytest
 
 from conftest import (
     HELLO,
-    daemons,
     drop_caches,
     errno_of,
     holders,
@@ -91,7 +90,6 @@ def restart(mounts, ctl, point):
     """By augurctl. Returns the daemon that serves then."""
     done = run([ctl, "restart", point])
     assert done.returncode == 0, done.stderr
-    wait_until(lambda: len(daemons(mounts.program, point)) == 1, "the one before is gone")
     return mounts.pid(point)
 
 

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from conftest import HELLO, as_user, daemons, needs_root, read_hello, run, wait_until
+from conftest import HELLO, as_user, daemons, lone_daemon, needs_root, read_hello, run, wait_until
 
 pytestmark = needs_root
 
@@ -41,7 +41,7 @@ def node(room, mounts, point, small_store):
 def test_one_mount_for_the_jobs_of_a_node(node, mounts, point):
     """It is there from the first job to the end of the last one, and the users of jobs can read it."""
     node.must("prolog", 1)
-    (pid,) = daemons(mounts.program, point)
+    pid = lone_daemon(mounts.program, point)
     node.must("prolog", 2)
     assert daemons(mounts.program, point) == [pid]
     assert run([*as_user(), "cat", point / "hello.txt"]).stdout == HELLO
@@ -77,7 +77,7 @@ def test_a_job_that_is_killed_in_the_mount(node, mounts, point):
 def test_a_mount_without_a_daemon_is_made_anew(node, mounts, point):
     node.list.write_text(node.list.read_text(encoding="utf-8").replace("allow_other", "allow_other,restart=no"), encoding="utf-8")
     node.must("prolog", 1)
-    (pid,) = daemons(mounts.program, point)
+    pid = lone_daemon(mounts.program, point)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: daemons(mounts.program, point) == [], "the daemon is gone")
     node.must("prolog", 2)

@@ -74,8 +74,7 @@ def test_detaches_while_the_disk_does_not_answer(room, mounts, point, data, disk
             if reader.poll() is None:
                 reader.kill()
                 reader.wait()
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-    assert daemons(mounts.program, point) == []
+    wait_until(lambda: not is_running(pid) and daemons(mounts.program, point) == [], "the daemon ends")
 
 
 def test_doctor_says_that_no_read_is_answered(room, mounts, point, data, disk, ctl):
