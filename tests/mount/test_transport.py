@@ -302,21 +302,26 @@ def long_core(room):
     before = pattern.read_text(encoding="ascii")
 
     class LongCore:
+        pid, gate = None, None
+
         def write(self, pid):
+            self.pid = pid
             chosen.write_text(str(pid), encoding="ascii")
             pattern.write_text(f"|{taker} %P", encoding="ascii")
             os.kill(pid, signal.SIGSEGV)
 
         def end(self):
+            """From now on the gate is open, also to a program that has not come there yet."""
             pattern.write_text(before, encoding="ascii")
-            with contextlib.suppress(OSError):  # nobody waits there
-                os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
+            self.gate = self.gate or os.open(gate, os.O_RDWR)
+            wait_until(lambda: self.pid is None or not is_running(self.pid), "the core is written")
 
     core = LongCore()
     try:
         yield core
     finally:
         core.end()
+        os.close(core.gate)
 
 
 def test_a_signal_while_the_core_of_the_daemon_before_is_written(room, mounts, point, small_store, switched_on, long_core):
@@ -330,4 +335,3 @@ def test_a_signal_while_the_core_of_the_daemon_before_is_written(room, mounts, p
     assert mount_rows(point) == []
     wait_until(lambda: daemons(mounts.program, point) == [pid], "the next daemon has ended, and the one before has not")
     long_core.end()
-    wait_until(lambda: not is_running(pid), "its core is written")
