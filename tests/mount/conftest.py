@@ -78,6 +78,25 @@ def wait_until(condition, what):
         time.sleep(0.01)
 
 
+def open_files(pid):
+    """{a path below /proc: where it leads} of a process's descriptors, without those that it closes meanwhile."""
+    found = {}
+    with contextlib.suppress(FileNotFoundError):
+        for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                found[link] = os.readlink(link)
+    return found
+
+
+def thread_names(pid):
+    """Of the threads that have not ended meanwhile."""
+    found = []
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/comm"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            found.append(path.read_text(encoding="ascii").strip())
+    return found
+
+
 def lone_daemon(program, point):
     """The one daemon of a mount point. There are more for a moment: one before it may not have ended, and a process that was just forked
     has its parent's command line still."""

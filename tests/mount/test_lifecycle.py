@@ -22,6 +22,7 @@ from conftest import (
     needs_root,
     read_hello,
     run,
+    thread_names,
     wait_until,
 )
 
@@ -161,8 +162,7 @@ def test_raises_the_readahead_as_root(room, mounts, point, small_store, size, ki
 def test_runs_with_as_many_threads_as_asked(room, mounts, point, small_store):
     for threads in (1, 5):
         pid = mounts.mount(small_store, point, f"threads={threads}")
-        tasks = pathlib.Path(f"/proc/{pid}/task")
-        wait_until(lambda: [path.read_text().strip() for path in tasks.glob("*/comm")].count("augur-fuse") == threads, f"{threads} threads")
+        wait_until(lambda pid=pid, threads=threads: thread_names(pid).count("augur-fuse") == threads, f"{threads} threads")
         assert read_hello(point) == HELLO
         assert run(["umount", point]).returncode == 0
         wait_until(lambda: not is_running(pid), "the daemon ends")

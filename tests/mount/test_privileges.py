@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon and its processes may still do once the mount is made: SEMANTICS.md, L6."""
 
+import contextlib
 import os
 import pathlib
 import pwd
@@ -29,9 +30,10 @@ def threads_status(pid):
     """{field: values} of /proc/PID/task/*/status: capabilities are each thread's own."""
     values = {}
     for path in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
-        for line in path.read_text(errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            values.setdefault(name, set()).add(value.strip())
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            for line in path.read_text(errors="replace").splitlines():
+                name, _, value = line.partition(":")
+                values.setdefault(name, set()).add(value.strip())
     return values
 
 

@@ -5,7 +5,6 @@ import io
 import json
 import mmap
 import os
-import pathlib
 import random
 import signal
 import struct
@@ -13,7 +12,7 @@ import subprocess
 
 import pytest
 
-from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, kill_all, needs_root, run, wait_until
+from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, kill_all, needs_root, open_files, run, wait_until
 from prefetching import Prediction, log_of
 from reload_fixtures import Store, bytes_of, changes, grown, reload  # noqa: F401
 from test_upgrade import assert_goes_on, assert_served_again, restart, script, shared_state
@@ -25,8 +24,8 @@ ENOENT, EIO = 2, 5
 
 def indexes_of(pid):
     """The indexes of stores that a process has open."""
-    paths = [pathlib.Path(os.readlink(fd)) for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
-    return {path.name for path in paths if path.name.startswith("index-")}
+    names = {os.path.basename(target) for target in open_files(pid).values()}
+    return {name for name in names if name.startswith("index-")}
 
 
 def reads(point):

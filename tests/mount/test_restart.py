@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon dies and another one goes on with the mount: SEMANTICS.md, L8 to L11."""
 
-import contextlib
 import ctypes
 import hashlib
 import io
@@ -35,9 +34,11 @@ from conftest import (
     mount_rows,
     needs_root,
     no_error_at_a_crash,
+    open_files,
     read_hello,
     run,
     statistics,
+    thread_names,
     wait_until,
 )
 from prefetching import SMALL, DataSet, Prediction, log_of
@@ -229,12 +230,7 @@ def test_the_third_daemon_dies_before_it_serves(room, mounts, point, small_store
 
     def begins():
         """Daemons that open the store."""
-        found = []
-        for pid in daemons(mounts.program, point):
-            with contextlib.suppress(OSError):  # it has ended
-                if "augur-signals\n" in [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/comm")]:
-                    found.append(pid)
-        return found
+        return [pid for pid in daemons(mounts.program, point) if "augur-signals" in thread_names(pid)]
 
     os.kill(mounts.pid(point), signal.SIGSEGV)
     crash_until(lambda: not is_running(holder), begins)
@@ -338,7 +334,7 @@ def test_privileges_after_a_restart(room, mounts, point, small_store, killer):
     assert_holds(processes["augur-broker"], [CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
     (holder,) = holders(point)
     assert_holds(holder, [CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SETPCAP, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
-    assert not [link for link in map(os.readlink, pathlib.Path(f"/proc/{holder}/fd").iterdir()) if link.startswith(str(room / "mount"))]
+    assert not [target for target in open_files(holder).values() if target.startswith(str(room / "mount"))]
     assert os.readlink(f"/proc/{holder}/cwd") == "/" and os.getsid(holder) == holder
     assert os.readlink(f"/proc/{pid}/cwd") == "/" and os.getsid(pid) == pid
 

@@ -30,6 +30,7 @@ from conftest import (
     pack,
     read_hello,
     run,
+    thread_names,
     uring_switched_on,
     wait_until,
 )
@@ -69,9 +70,10 @@ def taken_from_device(pid):
     """Requests that the threads of /dev/fuse have taken: each is a read(2) that has returned."""
     taken = 0
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        if (task / "comm").read_text(encoding="ascii").strip() == "augur-fuse":
-            numbers = dict(line.split(": ") for line in (task / "io").read_text(encoding="ascii").splitlines())
-            taken += int(numbers["syscr"])
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            if (task / "comm").read_text(encoding="ascii").strip() == "augur-fuse":
+                numbers = dict(line.split(": ") for line in (task / "io").read_text(encoding="ascii").splitlines())
+                taken += int(numbers["syscr"])
     return taken
 
 
@@ -82,13 +84,12 @@ def waits(shell, seen):
 
 
 def rings(pid):
-    names = [path.read_text(encoding="ascii").strip() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/comm")]
-    return names.count("augur-ring")
+    return thread_names(pid).count("augur-ring")
 
 
 def test_requests_come_over_io_uring(room, mounts, point, data, ctl, switched_on):
     pid = mounts.mount(data.store, point, "transport=uring", "predict=off", f"log={room}/log")
-    assert rings(pid) == os.sysconf("SC_NPROCESSORS_CONF")
+    wait_until(lambda: rings(pid) == os.sysconf("SC_NPROCESSORS_CONF"), lambda: thread_names(pid))
     assert transport_of(ctl, point).startswith("uring: io_uring: ")
     assert "transport  uring: " in run([ctl, "status", point]).stdout
     log = (room / "log").read_text(encoding="utf-8")

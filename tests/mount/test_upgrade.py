@@ -28,6 +28,7 @@ from conftest import (
     mount_rows,
     needs_root,
     no_error_at_a_crash,
+    open_files,
     read_hello,
     run,
     wait_until,
@@ -201,7 +202,7 @@ def test_programs_that_cannot_serve(room, mounts, point, ctl, small_store):
 def shared_state(point):
     """The memory that outlives daemons: a path under /proc."""
     (holder,) = holders(point)
-    (state,) = [fd for fd in pathlib.Path(f"/proc/{holder}/fd").iterdir() if "augurfs-state" in os.readlink(fd)]
+    (state,) = [path for path, target in open_files(holder).items() if "augurfs-state" in target]
     return state
 
 

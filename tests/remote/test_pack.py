@@ -2,6 +2,7 @@
 """A store that is packed straight into a bucket: the same as one that is packed into a folder, whatever happens on the way, and
 never seen by halves."""
 
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -162,7 +163,11 @@ def test_at_most_three_shards_are_on_the_disk(augurpack, url, tree, folder, work
     with proxy.playing(held), subprocess.Popen(words(augurpack, "create", tree, url, proxy.endpoint, work), stdin=subprocess.DEVNULL) as process:
 
         def shards():
-            return [link for link in map(os.readlink, pathlib.Path(f"/proc/{process.pid}/fd").iterdir()) if "/shard-" in link and "catalogue" not in link]
+            found = []
+            for link in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
+                with contextlib.suppress(FileNotFoundError):  # it is closed meanwhile
+                    found.append(os.readlink(link))
+            return [target for target in found if "/shard-" in target and "catalogue" not in target]
 
         try:
             wait_until(lambda: held.count == 2 and len(shards()) == 3)
