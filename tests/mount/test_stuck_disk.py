@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import daemons, drop_caches, is_running, mount_rows, needs_root, pack, run, wait_until
+from conftest import daemons, drop_caches, is_running, mount_rows, needs_root, open_files, pack, run, wait_until
 from prefetching import DataSet
 
 pytestmark = needs_root
@@ -52,7 +52,8 @@ def test_detaches_while_the_disk_does_not_answer(room, mounts, point, data, disk
     try:
         for path in reversed(paths):
             readers.append(subprocess.Popen(["cat", point / path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
-            wait_until(lambda: waits_in_the_kernel(readers[-1].pid) or readers[-1].poll() is not None, "the reader waits or ends")
+            wait_until(lambda path=path: waits_for(readers[-1].pid, point / path) or readers[-1].poll() is not None,
+                       "the reader waits or ends")
             if readers[-1].poll() is not None:  # the daemon had it in memory already
                 assert readers.pop().returncode == 0
             if len(readers) == 3:
@@ -85,7 +86,7 @@ def test_doctor_says_that_no_read_is_answered(room, mounts, point, data, disk, c
     drop_caches()
     reader = subprocess.Popen(["cat", point / data.paths[-1]], stdout=subprocess.DEVNULL)
     try:
-        wait_until(lambda: waits_in_the_kernel(reader.pid), "the reader waits")
+        wait_until(lambda: waits_for(reader.pid, point / data.paths[-1]), "the reader waits")
         done = run([ctl, "doctor", point, "--json", "--seconds", "1"])
         found = {one["name"]: one for one in json.loads(done.stdout)["findings"]}
         assert done.returncode == 1 and "for the mount, which has answered none" in found["reads-stuck"]["text"], done
@@ -94,11 +95,14 @@ def test_doctor_says_that_no_read_is_answered(room, mounts, point, data, disk, c
         assert reader.wait() == 0
 
 
-def waits_in_the_kernel(pid):
-    """Whether the process waits for an answer to a request, or for a page of one."""
+def waits_for(pid, path):
+    """Whether the process waits for an answer to a request, or for a page of this file. Its own program may have to come from the disk
+    first, and has pages, too."""
     with open(f"/proc/{pid}/wchan", encoding="ascii") as file:
         wchan = file.read()
-    return any(word in wchan for word in ("fuse", "request_wait", "folio"))
+    if "folio" in wchan:
+        return str(path) in open_files(pid).values()
+    return "fuse" in wchan or "request_wait" in wchan
 
 
 def state_of(pid):
