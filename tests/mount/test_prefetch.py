@@ -11,8 +11,9 @@ import subprocess
 import sys
 
 import pytest
-from conftest import NOBODY, as_user, children, drop_caches, is_running, needs_root, run, wait_until
+from conftest import NOBODY, as_user, drop_caches, is_running, needs_root, run, wait_until
 from prefetching import LARGE, SMALL, DataSet, Prediction, log_of
+from test_privileges import family
 
 pytestmark = needs_root
 
@@ -291,18 +292,13 @@ def test_asked_opens_are_counted(room, mounts, point, data, ahead, predict):
     assert ahead.counters()["opens"] == 10
 
 
-def helper_of(pid):
-    """The daemon's helper process."""
-    return children(pid).get("augur-helper")
-
-
 def test_killed_helper(room, mounts, point, data, ahead):
     pid = mounts.mount(data.store, point, SMALL, f"log={room / 'log'}")
     ahead.scan()
     order = data.shuffled(19)
     ahead.hint(order)
     ahead.follow(data, order[:200])
-    helper = helper_of(pid)
+    helper = family(pid)["augur-helper"]
     os.kill(helper, signal.SIGKILL)
     wait_until(lambda: not is_running(helper), "the helper is dead")
     for path in order[200:]:
