@@ -55,11 +55,16 @@ def test_status_is_that_of_the_files(room, mounts, point, small_store, ctl):
     """K1"""
     mounts.mount(small_store, point)
     (point / "hello.txt").read_bytes()
-    done = run([ctl, "status", point, "--json"])
-    assert (done.returncode, done.stderr) == (0, "")
-    by_socket = json.loads(done.stdout)
-    by_file = json.loads((point / ".augur" / "stats.json").read_bytes())
-    assert by_socket["mount"] == by_file["mount"] and by_socket["counters"] == by_file["counters"]
+    by_socket, by_file = {}, {}
+
+    def are_the_same():  # not while the daemon hears of the open
+        done = run([ctl, "status", point, "--json"])
+        assert (done.returncode, done.stderr) == (0, "")
+        by_socket.update(json.loads(done.stdout))
+        by_file.update(json.loads((point / ".augur" / "stats.json").read_bytes()))
+        return by_socket["mount"] == by_file["mount"] and by_socket["counters"] == by_file["counters"]
+
+    wait_until(are_the_same, lambda: f"{by_socket} is {by_file}")
     assert by_socket["counters"]["reads"] == 1
     assert by_socket["mount"]["mountpoint"] == str(point) and by_socket["mount"]["store"] == str(small_store)
     table = run([ctl, "status", "--all", point])
