@@ -162,8 +162,8 @@ def test_fifty_reloads_take_nothing(room, mounts, point, ctl, grown):
         for path in first:
             assert (point / path).read_bytes() == bytes_of(path, (number + 1) % 3 if changes(path) else 0)
         if number % 10 == 9:
-            pid = told["process"]
-            wait_until(lambda pid=pid: daemons(mounts.program, point) == [pid], "the one before is gone")
+            pid = mounts.pid(point)
+            assert pid == told["process"]
             seen.append({"descriptors": (descriptors(pid), descriptors(holder)),
                          "bytes": (anonymous_bytes(pid), anonymous_bytes(holder))})
     print(seen)
@@ -175,6 +175,7 @@ def test_fifty_reloads_take_nothing(room, mounts, point, ctl, grown):
     for _ in range(2):
         reload(ctl, point, "-o", "generation=2")
         reload(ctl, point)
+    mounts.pid(point)  # those before, which hold what they have shown, are gone
     assert run([grown.augurpack, "gc", grown.path]).returncode == 0
     assert sorted(path.name for path in grown.path.glob("index-*")) == ["index-00000002", "index-00000003"]
 
