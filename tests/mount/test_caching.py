@@ -4,7 +4,6 @@
 import multiprocessing
 import os
 import pathlib
-import re
 import select
 import shutil
 import signal
@@ -12,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import anonymous_bytes, drop_caches, measures_memory, needs_root, run, statistics, wait_until
+from conftest import anonymous_bytes, drop_caches, measures_memory, needs_root, run, statistics, unless_caches_are_dropped, wait_until
 from odd_tree import content_of_size
 
 pytestmark = needs_root
@@ -38,21 +37,6 @@ def read_whole(path):
         return os.read(fd, os.fstat(fd).st_size + 1)
     finally:
         os.close(fd)
-
-
-def unless_caches_are_dropped(attempt):
-    """Calls it, and again if it fails while somebody else drops the kernel's caches, as other tests do."""
-    def drops():
-        return re.findall(r"^drop_\w+ \d+$", pathlib.Path("/proc/vmstat").read_text(encoding="ascii"), re.MULTILINE)
-
-    for _ in range(10):
-        before = drops()
-        try:
-            return attempt()
-        except AssertionError:
-            if drops() == before:
-                raise
-    pytest.skip("the kernel's caches are dropped all the time")
 
 
 def test_hot_files_make_no_request(room, mounts, point, store):

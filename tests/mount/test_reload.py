@@ -2,6 +2,7 @@
 """A mount shows another generation of its store without being unmounted (augurctl reload): SEMANTICS.md, L17 and L18."""
 
 import io
+import itertools
 import json
 import mmap
 import os
@@ -12,7 +13,7 @@ import subprocess
 
 import pytest
 
-from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, kill_all, needs_root, open_files, run, wait_until
+from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, kill_all, needs_root, open_files, run, unless_caches_are_dropped, wait_until
 from prefetching import Prediction, log_of
 from reload_fixtures import Store, bytes_of, changes, grown, reload  # noqa: F401
 from test_upgrade import assert_goes_on, assert_served_again, restart, script, shared_state
@@ -213,24 +214,29 @@ def test_what_is_the_same_stays_in_the_page_cache(room, mounts, point, ctl, grow
 def test_other_times_and_modes(room, mounts, point, ctl, grown):
     """L17: of a file whose bytes are the same; open descriptors see them, too, and its pages stay."""
     mounts.mount(grown.path, point, "push=off", f"log={room}/log")
-    path = "f1/001"
-    with open(point / path, "rb") as file:
-        data = file.read()
-        source = room / "again"
-        (source / "f1").mkdir(parents=True)
-        (source / path).write_bytes(data)
-        (source / path).chmod(0o600)
-        os.utime(source / path, (1_500_000_000, 1_500_000_000))
-        done = run([grown.augurpack, "append", "--quiet", "--replace", source, grown.path])
-        assert done.returncode == 0, done.stderr
-        inode = os.fstat(file.fileno()).st_ino
-        reload(ctl, point)
-        before = reads(point)
-        now = (point / path).stat()
-        assert (now.st_mtime, now.st_mode & 0o777, now.st_ino) == (1_500_000_000, 0o600, inode)
-        assert os.fstat(file.fileno()).st_mtime == 1_500_000_000
-        assert (point / path).read_bytes() == data
-        assert reads(point) == before
+    path, times = "f1/001", itertools.count(1_500_000_000)
+
+    def change():
+        time = next(times)
+        with open(point / path, "rb") as file:
+            data = file.read()
+            source = room / "again"
+            (source / "f1").mkdir(parents=True, exist_ok=True)
+            (source / path).write_bytes(data)
+            (source / path).chmod(0o600)
+            os.utime(source / path, (time, time))
+            done = run([grown.augurpack, "append", "--quiet", "--replace", source, grown.path])
+            assert done.returncode == 0, done.stderr
+            inode = os.fstat(file.fileno()).st_ino
+            reload(ctl, point)
+            before = reads(point)
+            now = (point / path).stat()
+            assert (now.st_mtime, now.st_mode & 0o777, now.st_ino) == (time, 0o600, inode)
+            assert os.fstat(file.fileno()).st_mtime == time
+            assert (point / path).read_bytes() == data
+            assert reads(point) == before
+
+    unless_caches_are_dropped(change)
 
 
 def test_links(room, mounts, point, ctl, augurpack):
