@@ -190,10 +190,9 @@ def test_push_off(room, mounts, point, data, ahead):
     ahead.scan()
     order = data.shuffled(8)
     ahead.hint(order)
-    for begin in range(0, len(order), 8):
-        wait_until(lambda: ahead.counters()["disk_reads"] > 0, "reads have begun")
-        for path in order[begin:begin + 8]:
-            data.check(point, path)
+    wait_until(lambda: ahead.counters()["disk_reads"] > 0 and ahead.gauges()["reads_in_flight"] == 0, "the first reads have ended")
+    for path in order:
+        data.check(point, path)
     now = ahead.counters()
     assert now["pushes"] == 0 and now["reads"] >= len(order)
     assert now["misses"] < now["reads"]

@@ -363,11 +363,9 @@ def test_an_order_is_followed_in_the_new_generation(room, mounts, point, ctl, gr
     ahead = Prediction(ctl, point)
     before = ahead.counters()
     assert run([ctl, "hint", point, "--order", room / "order"]).returncode == 0
+    wait_until(lambda: ahead.counters()["pushes"] > before["pushes"], lambda: f"files are pushed: {ahead.status()}")
     for path in order:
         assert (point / path).read_bytes() == grown.files[path], path
-    now = ahead.counters()
-    # Where the processors are short, a READ is answered from memory instead.
-    assert any(now[counter] > before[counter] for counter in ("pushes", "record_cache_hits")), now
 
 
 def test_nothing_to_do(room, mounts, point, ctl, grown):

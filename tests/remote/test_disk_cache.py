@@ -16,6 +16,7 @@ import time
 import faults
 import mounts
 import pytest
+from bucket_support import wait_until
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -133,6 +134,7 @@ def test_what_is_read_ahead_comes_from_it(copied, augurctl, folder):
         hint = pathlib.Path(folder) / "order.txt"
         hint.write_text("".join(f"{path}\n" for path in order))
         subprocess.run([augurctl, "hint", copied.point, "--order", hint], check=True, stdin=subprocess.DEVNULL)
+        wait_until(lambda: copied.statistics()["pushes"] > len(order) * 3 / 4)
         copied.read_all(paths=order)
         statistics = copied.statistics()
         assert statistics["misses"] < len(order) / 2 and statistics["disk_cache_hits"] >= len(order), statistics

@@ -65,6 +65,7 @@ def test_what_is_read_ahead_comes_from_it(fleet, augurctl):
     hint.write_text("".join(f"{path}\n" for path in order))
     with fleet.machine(1) as point:
         subprocess.run([augurctl, "hint", point, "--order", hint], check=True, stdin=subprocess.DEVNULL)
+        fleet.wait_for(point, "pushes", len(order) * 3 // 4)
         fleet.read_all(point, order)
         statistics = fleet.statistics(point)
         assert statistics["misses"] < len(order) / 2 and statistics["fleet_hits"] >= len(order), statistics

@@ -86,6 +86,7 @@ def test_the_order_is_found_and_read_ahead(remote_store, point, proxy, augurctl)
         hint.write_text("".join(f"{name}\n" for name in order))
         proxy.forget()
         subprocess.run([augurctl, "hint", point, "--order", hint], check=True, stdin=subprocess.DEVNULL)
+        wait_until(lambda: mounts.statistics(point)["counters"]["pushes"] > len(names) * 3 / 4)
         for name in order:
             assert (point / name).read_bytes() == (remote_store.tree / name).read_bytes()
         shards = proxy.requests("GET", "shard-")
