@@ -120,7 +120,7 @@ def test_a_reset_in_the_body(proxy, stored):
 
 def test_a_body_that_stalls(proxy, stored):
     with proxy.playing(faults.Stall(after=50_000, times=1)):
-        done = s3_curl(proxy.endpoint, stored, KEY, patience_s=1)
+        done = s3_curl(proxy.endpoint, stored, KEY, patience_s=5)  # for what comes before
         assert (done.exit, done.body) == (28, BODY[:50_000])
         assert s3_curl(proxy.endpoint, stored, KEY).body == BODY, "another connection was held up"
 
@@ -155,7 +155,7 @@ def test_a_short_body(proxy, stored):
 
 def test_a_slow_first_byte(proxy, stored):
     with proxy.playing(faults.SlowFirstByte(seconds=30, times=1)):
-        assert s3_curl(proxy.endpoint, stored, KEY, patience_s=1).exit == 28
+        assert s3_curl(proxy.endpoint, stored, KEY, patience_s=5).exit == 28  # by then the fault has seen it
         assert s3_curl(proxy.endpoint, stored, KEY).body == BODY
 
 

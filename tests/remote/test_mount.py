@@ -154,8 +154,8 @@ def test_a_fault_that_passes_is_not_seen(remote_store, point, proxy, fault, monk
 def test_a_line_that_is_cut_for_a_while(remote_store, point, proxy):
     """R14: readers wait."""
     with mounted(remote_store, point, proxy.endpoint, "io-timeout=60"):
-        proxy.cut_for(4)
         begin = time.monotonic()
+        proxy.cut_for(4)
         assert_same_tree(point, remote_store.tree)
         assert time.monotonic() - begin > 3  # it was cut: the files came after that
 
@@ -178,8 +178,10 @@ def test_credentials_that_expire_are_renewed(remote_store, point, proxy, s3_serv
     script = pathlib.Path(folder) / "credentials"
     keys = pathlib.Path(folder) / "keys.json"
     text = '{"Version": 1, "AccessKeyId": "%s", "SecretAccessKey": "%s"}'
-    keys.write_text(text % (s3_server.credentials.access_key, s3_server.credentials.secret_key))
-    script.write_text(f"#!/bin/sh\ncat {keys}\n")
+    keys.write_text(text % (old.access_key, old.secret_key))
+    keys.with_name(f"{keys.name}.new").write_text(text % (new.access_key, new.secret_key))
+    # The first question is refused, and the program is asked again: it has others by then.
+    script.write_text(f"#!/bin/sh\ncat {keys}\nmv {keys}.new {keys} 2>/dev/null || :\n")
     script.chmod(0o755)
     home = pathlib.Path(folder) / "home" / ".aws"
     home.mkdir(parents=True)
@@ -187,15 +189,8 @@ def test_credentials_that_expire_are_renewed(remote_store, point, proxy, s3_serv
     monkeypatch.setenv("HOME", str(home.parent))
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    keys.write_text((text % (old.access_key, old.secret_key)))
-    with proxy.playing(fault):
-        # The first question is refused, and the program is asked again: it has others by then.
-        process = subprocess.Popen(["sh", "-c", f"sleep 1; printf '%s' '{text % (new.access_key, new.secret_key)}' > {keys}.new && mv {keys}.new {keys}"])
-        try:
-            with mounted(remote_store, point, proxy.endpoint):
-                assert_same_tree(point, remote_store.tree)
-        finally:
-            process.wait()
+    with proxy.playing(fault), mounted(remote_store, point, proxy.endpoint):
+        assert_same_tree(point, remote_store.tree)
     assert fault.count
 
 

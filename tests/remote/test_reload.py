@@ -78,7 +78,7 @@ def test_on_a_web_server(remote_store, point, https_server, certificate, augurpa
 
 def test_a_server_that_is_gone(remote_store, point, proxy, augurctl):
     """The command says so, and the generation before is served from the page cache."""
-    with mounted(remote_store.url, point, f"endpoint-url={proxy.endpoint}", "io-timeout=2"):
+    with mounted(remote_store.url, point, f"endpoint-url={proxy.endpoint}"):
         old = (point / CHANGED).read_bytes()
         for key in [key for key in remote_store.bucket.keys() if key.endswith("/manifest")]:
             remote_store.bucket.delete(key)
