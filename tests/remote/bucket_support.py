@@ -21,6 +21,11 @@ def wait_until(is_so, patience_s=60):
         time.sleep(0.02)
 
 
+def asked_for(requests):
+    """Paths and ranges of requests. One that is sent again because its answer is late, as on a busy machine, counts once."""
+    return {(request.path, request.range) for request in requests}
+
+
 def run(words):
     """A program to its end, whatever that is."""
     return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)

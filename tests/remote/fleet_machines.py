@@ -7,6 +7,7 @@ import pathlib
 import time
 
 import mounts
+from bucket_support import asked_for
 
 PATIENCE_S = 60
 
@@ -57,5 +58,5 @@ class Fleet:
             self.wait_for(point, "fleet_kept", len(self.paths))
 
     def asked_for(self):
-        """Ranges of shards. One that is asked for twice, because its first byte is late, counts once."""
-        return {(one.path, one.headers["range"]) for one in self.server.requests("GET", "shard-")}
+        """Ranges of shards."""
+        return asked_for(self.server.requests("GET", "shard-"))

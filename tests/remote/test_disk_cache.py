@@ -16,7 +16,7 @@ import time
 import faults
 import mounts
 import pytest
-from bucket_support import wait_until
+from bucket_support import asked_for, wait_until
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -59,8 +59,8 @@ class Copied:
             self.wait_for(len(self.paths))
 
     def asked_for(self):
-        """Requests for shards."""
-        return self.server.requests("GET", "shard-")
+        """Ranges of shards."""
+        return asked_for(self.server.requests("GET", "shard-"))
 
     def segments(self):
         return sorted(self.cache.glob(SEGMENT))

@@ -9,6 +9,7 @@ import faults
 import mounts
 import pytest
 import s3_client
+from bucket_support import asked_for
 from test_mount import assert_same_tree, files, mounted, refusal
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
@@ -84,9 +85,12 @@ def test_a_bucket_that_keeps_versions(remote_store, point, proxy, folder, what):
             proxy.forget()
             for name in names:
                 assert (point / name).read_bytes() == (remote_store.tree / name).read_bytes()
-            newest, *versions = proxy.requests("GET", "shard-")
+            requests = proxy.requests("GET", "shard-")
         assert "its earlier version is read, which the bucket keeps" in log.read_text()
-        assert not newest.query and all(request.query.startswith("versionId=") for request in versions)
+        versions = [request for request in requests if request.query]
+        # The first one, which finds that out, asks for no version.
+        assert not requests[0].query and asked_for(request for request in requests if not request.query) == asked_for(requests[:1])
+        assert len(asked_for(versions)) == len(names) and all(request.query.startswith("versionId=") for request in versions)
     finally:
         for version, name in bucket.versions():
             bucket.must("DELETE", name, query={"versionId": version})

@@ -9,15 +9,20 @@ import random
 import faults
 import mounts
 import pytest
-from bucket_support import wait_until
+from bucket_support import asked_for, wait_until
 from test_mount import assert_same_tree
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
 
-def bytes_asked_for(request):
-    first, last = request.range.removeprefix("bytes=").split("-")
+def size_of(span):
+    first, last = span.removeprefix("bytes=").split("-")
     return int(last) - int(first) + 1
+
+
+def sizes_asked_for(proxy):
+    """Bytes of the ranges of the index."""
+    return [size_of(span) for _, span in asked_for(proxy.requests("GET", "index-"))]
 
 
 @pytest.fixture
@@ -28,7 +33,7 @@ def large_index(bucket, proxy, folder):
     for path in store.iterdir():
         if path.name != "zeros":
             bucket.put(f"large/{path.name}", path.read_bytes())
-    held = faults.Hold(only=lambda request: "index-" in request.path and bytes_asked_for(request) > 1 << 20)
+    held = faults.Hold(only=lambda request: "index-" in request.path and size_of(request.range) > 1 << 20)
     with proxy.playing(held):
         try:
             yield f"s3://{bucket.bucket}/large", store, held
@@ -78,8 +83,8 @@ def test_the_mount_does_not_wait_for_the_index(large_index, point, proxy):
     url, store, held = large_index
     with mounts.augurfs(url, point, f"endpoint-url={proxy.endpoint}"):
         assert os.listdir(point) == ["train"]
-        small = [one for one in proxy.requests("GET", "index-") if bytes_asked_for(one) <= 1 << 20]
-        assert len(small) <= 6 and sum(map(bytes_asked_for, small)) < (store / "index-00000001").stat().st_size / 8
+        small = [size for size in sizes_asked_for(proxy) if size <= 1 << 20]
+        assert len(small) <= 6 and sum(small) < (store / "index-00000001").stat().st_size / 8
         held.release()
         assert len(os.listdir(point / "train")) == 79  # folders of 1,281 files
 
@@ -102,7 +107,7 @@ def test_a_daemon_that_is_killed_while_the_index_comes(large_index, point, proxy
     with mounts.fuse(words, point, env=environment):
         assert sum(len(os.listdir(point / "train" / name)) for name in os.listdir(point / "train")) == 100_000
         wait_until(lambda: copy.read_bytes() == index)
-    assert sum(map(bytes_asked_for, proxy.requests("GET", "index-"))) < len(index)
+    assert sum(sizes_asked_for(proxy)) < len(index)
 
 
 def test_an_index_that_is_removed_before_it_is_all_here(large_index, bucket, point, proxy, augurpack):
