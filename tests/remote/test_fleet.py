@@ -11,7 +11,7 @@ import subprocess
 
 import mounts
 import pytest
-from fleet_machines import Fleet
+from fleet_machines import Fleet, in_time
 from fleet_servers import Memcached
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
@@ -35,12 +35,16 @@ def fleet(remote_store, folder, proxy, members):
 def test_the_second_machine_asks_for_nothing(fleet, predict):
     fleet.fill()
     assert fleet.asked_for() and all(member.keys() for member in fleet.members)
-    fleet.server.forget()
-    with fleet.machine(1, predict) as point:
-        fleet.read_all(point)
-        statistics = fleet.statistics(point)
-        assert statistics["fleet_hits"] >= len(fleet.paths) and statistics["fleet_members"] == 2, statistics
-    assert not fleet.asked_for()
+
+    def read(_):
+        fleet.server.forget()
+        with fleet.machine(1, predict) as point:
+            fleet.read_all(point)
+            statistics = fleet.statistics(point)
+            assert statistics["fleet_hits"] >= len(fleet.paths) and statistics["fleet_members"] == 2, statistics
+        assert not fleet.asked_for()
+
+    in_time(read)
 
 
 def test_two_machines_that_read_halves_have_all(fleet):
@@ -51,34 +55,48 @@ def test_two_machines_that_read_halves_have_all(fleet):
         fleet.wait_for(one, "fleet_kept", half)
         fleet.wait_for(two, "fleet_kept", len(fleet.paths) - half)
         assert len(fleet.asked_for()) == len(fleet.paths)
+
+    def read(_):
         fleet.server.forget()
-        fleet.read_all(two, fleet.paths[:half])
-        fleet.read_all(one, fleet.paths[half:])
-    assert not fleet.asked_for()
+        with fleet.machine(0, "predict=off") as one, fleet.machine(1, "predict=off") as two:
+            fleet.read_all(two, fleet.paths[:half])
+            fleet.read_all(one, fleet.paths[half:])
+        assert not fleet.asked_for()
+
+    in_time(read)
 
 
 def test_what_is_read_ahead_comes_from_it(fleet, augurctl):
     fleet.fill()
-    fleet.server.forget()
     order = random.Random(1).sample(fleet.paths, len(fleet.paths))
     hint = fleet.folder / "order.txt"
     hint.write_text("".join(f"{path}\n" for path in order))
-    with fleet.machine(1) as point:
-        subprocess.run([augurctl, "hint", point, "--order", hint], check=True, stdin=subprocess.DEVNULL)
-        fleet.wait_for(point, "pushes", len(order) * 3 // 4)
-        fleet.read_all(point, order)
-        statistics = fleet.statistics(point)
-        assert statistics["misses"] < len(order) / 2 and statistics["fleet_hits"] >= len(order), statistics
-    assert not fleet.asked_for()
+
+    def read(_):
+        fleet.server.forget()
+        with fleet.machine(1) as point:
+            subprocess.run([augurctl, "hint", point, "--order", hint], check=True, stdin=subprocess.DEVNULL)
+            fleet.wait_for(point, "pushes", len(order) * 3 // 4)
+            fleet.read_all(point, order)
+            statistics = fleet.statistics(point)
+            assert statistics["misses"] < len(order) / 2 and statistics["fleet_hits"] >= len(order), statistics
+        assert not fleet.asked_for()
+
+    in_time(read)
 
 
 def test_the_local_copy_comes_first(fleet):
     fleet.fill()
-    copy = f"disk-cache={fleet.folder / 'copy'}"
-    with fleet.machine(1, copy, "predict=off") as point:
-        fleet.read_all(point)
-        fleet.wait_for(point, "disk_cache_kept", len(fleet.paths))
-        assert fleet.statistics(point)["fleet_hits"] == len(fleet.paths)
+
+    def read(number):
+        copy = f"disk-cache={fleet.folder / f'copy-{number}'}"
+        with fleet.machine(1, copy, "predict=off") as point:
+            fleet.read_all(point)
+            fleet.wait_for(point, "disk_cache_kept", len(fleet.paths))
+            assert fleet.statistics(point)["fleet_hits"] == len(fleet.paths)
+        return copy
+
+    copy = in_time(read)
     with fleet.machine(1, copy, "predict=off") as point:
         fleet.read_all(point)
         statistics = fleet.statistics(point)
@@ -87,20 +105,28 @@ def test_the_local_copy_comes_first(fleet):
 
 def test_the_stores_server_may_be_away(fleet):
     fleet.fill()
-    with fleet.machine(1, "io-timeout=2", "predict=off") as point:
-        fleet.server.refuse_connections()
-        try:
-            fleet.read_all(point)
-        finally:
-            fleet.server.accept_connections()
+
+    def read(_):
+        with fleet.machine(1, "io-timeout=2", "predict=off") as point:
+            fleet.server.refuse_connections()
+            try:
+                fleet.read_all(point)
+            finally:
+                fleet.server.accept_connections()
+
+    in_time(read)
 
 
 def test_the_status_has_a_line(fleet, augurctl):
     fleet.fill()
-    with fleet.machine(1, "predict=off") as point:
-        fleet.read_all(point)
-        out = subprocess.run([augurctl, "status", point], check=True, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
-    assert f"{len(fleet.paths)} records from 2 servers of the fleet, 0 not there, 0 given to it" in out
+
+    def read(_):
+        with fleet.machine(1, "predict=off") as point:
+            fleet.read_all(point)
+            out = subprocess.run([augurctl, "status", point], check=True, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+        assert f"{len(fleet.paths)} records from 2 servers of the fleet, 0 not there, 0 given to it" in out
+
+    in_time(read)
 
 
 # ---- what happens to its servers ----
@@ -171,23 +197,30 @@ def test_a_full_server_keeps_what_it_has(remote_store, augurpack, folder, proxy)
 def test_wrong_bytes_are_not_believed(fleet, predict):
     """Each value is replaced by as many other bytes; a file of one byte may have them by chance."""
     fleet.fill()
-    for member in fleet.members:
-        for key in member.keys():
-            size = int(key.rsplit("-", 1)[1], 16)
-            member.put(key, random.Random(key).randbytes(size))
-    log = fleet.folder / "log"
-    fleet.server.forget()
-    with fleet.machine(1, predict, f"log={log}") as point:
-        fleet.read_all(point)
-        assert fleet.statistics(point)["fleet_wrong"] >= len(fleet.paths) - 1
-        fleet.wait_for(point, "fleet_kept", len(fleet.paths) - 1)  # and made anew
-    assert fleet.asked_for()
-    assert log.read_text().count("a server gave other bytes than the record has") <= 2
-    fleet.server.forget()
-    with fleet.machine(0, "predict=off") as point:
-        fleet.read_all(point)
-        assert fleet.statistics(point)["fleet_wrong"] == 0
-    assert not fleet.asked_for()
+
+    def read_wrong_ones(number):
+        for member in fleet.members:
+            for key in member.keys():
+                size = int(key.rsplit("-", 1)[1], 16)
+                member.put(key, random.Random(key).randbytes(size))
+        log = fleet.folder / f"log-{number}"
+        fleet.server.forget()
+        with fleet.machine(1, predict, f"log={log}") as point:
+            fleet.read_all(point)
+            assert fleet.statistics(point)["fleet_wrong"] >= len(fleet.paths) - 1
+            fleet.wait_for(point, "fleet_kept", len(fleet.paths) - 1)  # and made anew
+        assert fleet.asked_for()
+        assert log.read_text().count("a server gave other bytes than the record has") <= 2
+
+    def read(_):
+        fleet.server.forget()
+        with fleet.machine(0, "predict=off") as point:
+            fleet.read_all(point)
+            assert fleet.statistics(point)["fleet_wrong"] == 0
+        assert not fleet.asked_for()
+
+    in_time(read_wrong_ones)
+    in_time(read)
 
 
 def test_a_list_in_a_file(fleet):
@@ -195,10 +228,14 @@ def test_a_list_in_a_file(fleet):
     path.write_text("# of the rack\n" + "".join(f"{member.address}\n" for member in fleet.members))
     fleet.fill()
     fleet.list = f"@{path}"
-    fleet.server.forget()
-    with fleet.machine(1) as point:
-        fleet.read_all(point)
-    assert not fleet.asked_for()
+
+    def read(_):
+        fleet.server.forget()
+        with fleet.machine(1) as point:
+            fleet.read_all(point)
+        assert not fleet.asked_for()
+
+    in_time(read)
 
 
 # ---- what is wrong is said ----

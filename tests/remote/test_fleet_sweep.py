@@ -14,7 +14,7 @@ import faults
 import mounts
 import pytest
 from bucket_support import put_folder, wait_until
-from fleet_machines import Fleet
+from fleet_machines import Fleet, in_time
 from fleet_servers import Memcached
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
@@ -107,9 +107,14 @@ def test_each_byte_leaves_the_store_once(fleet, augurctl):
         assert TREE_BYTES <= fleet.swept(points) <= 1.02 * TREE_BYTES
         assert len(fleet.asked_for()) == PIECES
         assert all(fleet.statistics(point)["fleet_sweep_percent"] == 100 for point in points)
-        fleet.server.forget()
-        for number, point in enumerate(points):
-            fleet.read_all(point, fleet.paths[number::7])
+
+        def read(attempt):
+            fleet.server.forget()
+            for number, point in enumerate(points):
+                fleet.read_all(point, fleet.paths[(number + attempt) % 7::7])
+            assert not fleet.asked_for()
+
+        in_time(read)
         out = subprocess.run([augurctl, "status", points[0]], check=True, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
         assert "the sweep is over, " in out and "read from the store's server for the fleet" in out
     with fleet.sweeping(2) as point:
