@@ -6,6 +6,8 @@ import pathlib
 import subprocess
 import time
 
+import mounts
+
 
 def put_folder(bucket, folder, prefix):
     """All files of a folder, under keys that begin with the prefix."""
@@ -19,6 +21,13 @@ def wait_until(is_so, patience_s=60):
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def daemon_of(point):
+    """The one daemon of a mount. What was just forked has a daemon's command line, too, for a moment."""
+    program = mounts.program("augurfs")
+    wait_until(lambda: len(mounts.daemons(program, point)) == 1)
+    return mounts.daemons(program, point)[0]
 
 
 def asked_for(requests):

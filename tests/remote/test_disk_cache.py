@@ -16,7 +16,7 @@ import time
 import faults
 import mounts
 import pytest
-from bucket_support import asked_for, wait_until
+from bucket_support import asked_for, daemon_of, wait_until
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -188,8 +188,7 @@ def test_the_next_daemon_of_a_mount_has_it(copied):
         copied.wait_for(len(copied.paths))
         hits = copied.statistics()["disk_cache_hits"]
         copied.server.forget()
-        (pid,) = mounts.daemons(mounts.program("augurfs"), copied.point)
-        os.kill(pid, signal.SIGKILL)
+        os.kill(daemon_of(copied.point), signal.SIGKILL)
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("1\n")
         copied.read_all()
         statistics = copied.statistics()

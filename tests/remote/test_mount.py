@@ -18,7 +18,7 @@ import faults
 import mounts
 import pytest
 import s3_client
-from bucket_support import wait_until, while_held
+from bucket_support import daemon_of, wait_until, while_held
 from https_server import HttpsServer
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
@@ -390,9 +390,10 @@ def test_its_next_daemon_is_ended_while_it_waits_for_the_server(remote_store, po
         options = [f"endpoint-url={proxy.endpoint}", f"log={folder}/log"]
         try:
             mounts.run(*mounts.augurfs_words(program, remote_store.url, point, options), env=environment)
-            (holder,), (pid,) = mounts.holders(point), mounts.daemons(program, point)
+            (holder,), pid = mounts.holders(point), daemon_of(point)
             with proxy.playing(hold):
-                # The copy of the index, without which it has to ask.
+                os.kill(pid, signal.SIGSTOP)  # so that it writes nothing there any more
+                # The copy of the index, without which the next one has to ask.
                 shutil.rmtree(environment["XDG_CACHE_HOME"])
                 os.kill(pid, signal.SIGKILL)
                 wait_until(lambda: hold.count)
@@ -401,8 +402,8 @@ def test_its_next_daemon_is_ended_while_it_waits_for_the_server(remote_store, po
                 else:
                     # Not by umount(8), which looks at the mount before, and so waits for the next daemon.
                     assert ctypes.CDLL(None, use_errno=True).umount2(os.fsencode(point), 0) == 0, os.strerror(ctypes.get_errno())
-                wait_until(lambda: not mounts.is_running(holder))
-                assert mounts.mount_rows(point) == [] and mounts.daemons(program, point) == []
+                wait_until(lambda: not mounts.is_running(holder) and mounts.daemons(program, point) == [])
+                assert mounts.mount_rows(point) == []
         finally:
             hold.release()
             mounts.unmount(point, patience_s=0)
