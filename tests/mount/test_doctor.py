@@ -49,6 +49,19 @@ def examine(ctl, point, seconds=1, prefix=()):
     return found
 
 
+def examine_until(ctl, point, *wanted, seconds=1):
+    """What the first examination finds that finds all of these: not one of seconds in which the reader got no processor."""
+    found = {}
+
+    def are_found():
+        found.clear()
+        found.update(examine(ctl, point, seconds))
+        return set(wanted) <= set(found)
+
+    wait_until(are_found, lambda: f"{wanted}: {found}")
+    return found
+
+
 def counters(point):
     return statistics(point)["counters"]
 
@@ -87,7 +100,7 @@ def test_a_disk_with_few_reads_a_second(room, mounts, point, data, ctl):
         mounts.mount(data.store, point, "predict=off", prefix=group.prefix)
         with reader(point):
             wait_until(lambda: counters(point)["misses"] > 10, "the reader reads")
-            found = examine(ctl, point, 2)
+            found = examine_until(ctl, point, "waiting", "disk-iops", "predict-off", seconds=2)
         assert found["waiting"]["weight"] == found["disk-iops"]["weight"] == "problem", found
         assert found["predict-off"]["weight"] == "problem", found
         mounts.clear()
@@ -98,7 +111,7 @@ def test_a_disk_with_little_bandwidth(room, mounts, point, large, ctl):
         mounts.mount(large, point, "predict=off", prefix=group.prefix)
         with reader(point):
             wait_until(lambda: counters(point)["misses"] > 4, "the reader reads")
-            found = examine(ctl, point, 2)
+            found = examine_until(ctl, point, "waiting", "disk-bandwidth", seconds=2)
         assert found["waiting"]["weight"] == found["disk-bandwidth"]["weight"] == "problem", found
         mounts.clear()
 
@@ -107,21 +120,15 @@ def test_too_little_memory(room, mounts, point, large, ctl):
     mounts.mount(large, point, "memory=64M")
     with reader(point):
         wait_until(lambda: counters(point)["disk_bytes"] > 1.5 * LARGE_FILES * LARGE_BYTES, "all was read over again")
-        found = examine(ctl, point)
-    assert "memory-small" in found and "would keep all of it" in found["memory-small"]["cure"], found
+        found = examine_until(ctl, point, "memory-small")
+    assert "would keep all of it" in found["memory-small"]["cure"], found
 
 
 def test_an_order_that_cannot_be_found(room, mounts, point, data, ctl):
     mounts.mount(data.store, point, "cache=none")
     with reader(point):
         wait_until(lambda: counters(point)["reads"] > 400, "the reader reads")
-        found = {}
-
-        def is_told():  # not of seconds in which the reader got no processor
-            found.update(examine(ctl, point))
-            return "order-unknown" in found
-
-        wait_until(is_told, lambda: found)
+        found = examine_until(ctl, point, "order-unknown")
     assert "augurctl hint" in found["order-unknown"]["cure"], found
 
 
@@ -145,8 +152,7 @@ def test_a_stopped_reader(room, mounts, point, data, ctl):
         wait_until(lambda: counters(point)["reads"] > 10, "the reader reads")
         os.kill(process.pid, signal.SIGSTOP)
         # The daemon hears of its last reads a moment later.
-        found = {}
-        wait_until(lambda: found.update(examine(ctl, point)) or "nothing-read" in found, lambda: found)
+        found = examine_until(ctl, point, "nothing-read")
     assert found["nothing-read"]["weight"] == "advice", found
 
 
@@ -155,7 +161,7 @@ def test_a_view_that_is_decoded_anew(room, mounts, point, photographs, ctl):
     mounts.mount(photographs, point, "view=pixels+size=640", "predict=off", "memory=96M")
     with reader(point):
         wait_until(lambda: counters(point)["images_decoded"] > 1.5 * PHOTOS, "all were decoded over again")
-        found = examine(ctl, point)
+        found = examine_until(ctl, point, "decoded-anew")
     assert "decoded-cache=DIR" in found["decoded-anew"]["cure"], found
     mounts.clear()
     options = ("view=pixels+size=640", "predict=off", "memory=96M", f"decoded-cache={room / 'decoded'}")
@@ -170,7 +176,7 @@ def test_a_script_that_decodes_itself(room, mounts, point, photographs, ctl):
     mounts.mount(photographs, point)
     with reader(point, "decode"):
         wait_until(lambda: counters(point)["retained_cache_hits"] > PHOTOS, "the reader reads from memory")
-        found = examine(ctl, point)
+        found = examine_until(ctl, point, "decodes-in-script")
     assert "view=pixels" in found["decodes-in-script"]["cure"] and "waiting" not in found, found
 
 
@@ -181,7 +187,7 @@ def test_processors_that_other_programs_fill(room, mounts, point, photographs, c
         with contextlib.ExitStack() as others:
             for _ in range(4 * os.cpu_count()):
                 others.enter_context(program("-c", "while True: pass"))
-            found = examine(ctl, point, 2)
+            found = examine_until(ctl, point, "other-programs", seconds=2)
     assert found["other-programs"]["weight"] == "problem" and "processors" not in found, found
 
 
@@ -259,8 +265,7 @@ def test_reads_one_after_the_other(room, mounts, point, augurpack, ctl):
     mounts.mount(pack(augurpack, tree, room / "store"), point, "predict=off", "cache=none", "memory=64M")
     with reader(point):
         wait_until(lambda: counters(point)["misses"] > 4, "the reader reads")
-        found = {}
-        wait_until(lambda: found.clear() or found.update(examine(ctl, point)) or "few-reads-in-flight" in found, lambda: found)
+        found = examine_until(ctl, point, "waiting", "few-reads-in-flight")
     assert found["waiting"]["weight"] == found["few-reads-in-flight"]["weight"] == "problem", found
     assert "num_workers=" in found["few-reads-in-flight"]["cure"], found
 
