@@ -66,6 +66,13 @@ def numbers_now(ctl, point):
     return json.loads(run([ctl, "status", "--json", point]).stdout)
 
 
+def is_quiet(ctl, point):
+    """Reading ahead may go on for a moment, and opens are told late."""
+    looks = [numbers_now(ctl, point) for _ in range(20)]
+    under_way = [look["gauges"][name] for look in looks for name in ("reads_in_flight", "pushes_waiting")]
+    return not any(under_way) and all(look["counters"] == looks[0]["counters"] for look in looks)
+
+
 def watch(ctl, point, path):
     """A report that has begun."""
     process = subprocess.Popen([ctl, "report", point, "-o", path, "--seconds", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -85,8 +92,7 @@ def test_epochs_of_a_loader(room, mounts, point, many_store, ctl):
         done = run([sys.executable, "-c", SCRIPT, point, str(EPOCHS)], timeout=LOADER_S)
         assert done.returncode == 0, done.stderr
         assert len(set(done.stdout.split())) == 1
-        # Reading ahead may go on for a moment.
-        wait_until(lambda: numbers_now(ctl, point)["counters"] == numbers_now(ctl, point)["counters"], "it is quiet")
+        wait_until(lambda: is_quiet(ctl, point), lambda: numbers_now(ctl, point))
     finally:
         reporting.send_signal(signal.SIGINT)
         said, complaint = reporting.communicate(timeout=60)
