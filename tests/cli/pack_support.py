@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of packing share: trees, and stores read by the second reader, which knows FORMAT.md and not our code."""
 
+import fcntl
 import os
 import pathlib
 import stat
 import subprocess
 import sys
+import termios
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "format"))
 import reader  # noqa: E402
@@ -21,6 +24,15 @@ def run(*words, ok=(0,), **options):
     assert done.returncode in ok, f"exit {done.returncode}: {text}"
     done.error = text
     return done
+
+
+def wait_until_taken(pipe):
+    """Until the other end has read all that was written to the pipe."""
+    end = time.monotonic() + PATIENCE_S
+    left = bytearray(4)
+    while fcntl.ioctl(pipe, termios.FIONREAD, left) == 0 and any(left):
+        assert time.monotonic() < end, f"{int.from_bytes(left, sys.byteorder)} bytes were not read"
+        time.sleep(0.001)
 
 
 def folder_tree(top, special=False):

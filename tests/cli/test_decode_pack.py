@@ -13,7 +13,7 @@ import tarfile
 import time
 
 import pytest
-from pack_support import PATIENCE_S, reader, run, store_tree, write
+from pack_support import PATIENCE_S, reader, run, store_tree, wait_until_taken, write
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
@@ -322,6 +322,7 @@ def test_each_pass_has_its_line(augurpack, tmp_path):
             os.close(theirs)
             packer.stdin.write(archive[: len(archive) // 2])
             packer.stdin.flush()
+            wait_until_taken(packer.stdin)  # else it may begin after the pause
             time.sleep(0.5)
             packer.stdin.write(archive[len(archive) // 2 :])
             packer.stdin.close()

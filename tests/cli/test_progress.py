@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The progress bar: on a terminal, elsewhere, and when quiet."""
 
+import contextlib
 import io
 import os
 import pty
@@ -8,9 +9,11 @@ import re
 import subprocess
 import tarfile
 import tempfile
+import threading
 import time
 
 import pytest
+from pack_support import wait_until_taken
 
 
 @pytest.fixture
@@ -35,6 +38,7 @@ def pack_slowly(augurpack, store, stderr, *options):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr) as process:
         process.stdin.write(tar[: len(tar) // 2])
         process.stdin.flush()
+        wait_until_taken(process.stdin)  # else it may begin after the pause
         time.sleep(0.5)
         process.stdin.write(tar[len(tar) // 2 :])
         process.stdin.close()
@@ -45,20 +49,22 @@ def pack_slowly(augurpack, store, stderr, *options):
 
 def test_a_terminal_gets_a_bar(augurpack, folder):
     ours, theirs = pty.openpty()
-    try:
-        pack_slowly(augurpack, os.path.join(folder, "store"), theirs)
-        os.close(theirs)
-        theirs = -1
-        seen = b""
-        try:
+    seen = b""
+
+    def read():  # meanwhile: a terminal that nobody reads holds the program up after some seconds of bars
+        nonlocal seen
+        with contextlib.suppress(OSError):  # how Linux says that the other end is closed
             while chunk := os.read(ours, 65536):
                 seen += chunk
-        except OSError:  # how Linux says that the other end is closed
-            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        pack_slowly(augurpack, os.path.join(folder, "store"), theirs)
     finally:
+        os.close(theirs)
+        reader.join()
         os.close(ours)
-        if theirs >= 0:
-            os.close(theirs)
     assert re.search(rb"\rpacking: \d+ files?, [\d.]+ [KM]iB, [\d.]+ [KM]iB/s\x1b\[K", seen), seen
     assert b"\r\x1b[K" in seen  # and it is cleared at the end
 
