@@ -107,7 +107,7 @@ def test_systemd_accepts_the_mount_unit():
     assert done.returncode == 0 and done.stderr == "", done
 
 
-@pytest.mark.parametrize("where", [None, "\0augurfs-test-notify"], ids=["path", "abstract"])
+@pytest.mark.parametrize("where", [None, f"\0augurfs-test-notify-{os.getpid()}"], ids=["path", "abstract"])
 def test_it_is_ready_when_the_mount_answers(service, point, where):
     one = service(where)
     assert one.word() == b"READY=1"
@@ -127,7 +127,7 @@ def test_options_of_its_file(service, mounts, room, point):
 
 def test_it_serves_as_another_user(service, point):
     """The main process, which is root's, ends it all the same."""
-    one = service("\0augurfs-test-run-as", OPTIONS=f"allow_other,run-as={NOBODY}")  # who may write there, as to systemd's
+    one = service(f"\0augurfs-test-run-as-{os.getpid()}", OPTIONS=f"allow_other,run-as={NOBODY}")  # who may write there, as to systemd's
     assert one.word() == b"READY=1"
     assert os.stat(point / "hello.txt").st_uid == NOBODY
     assert one.stop() == 0
