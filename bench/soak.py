@@ -214,7 +214,7 @@ class Soak:
         minute_s = time.monotonic() + 60
         for name, seed in plan(names, self.options.seed):
             left_s = self.options.seconds - (time.monotonic() - self.begun_s)
-            if left_s <= 0:
+            if left_s <= 0 and set(self.options.only or ()) <= set(self.counts):
                 return
             self.one_fault(name, seed)
             self.look()
