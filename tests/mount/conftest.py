@@ -37,7 +37,7 @@ from mounts import (  # noqa: E402, F401
 from mounts import uring_switched_on as switch_uring_on  # noqa: E402
 
 NOBODY = 65534  # the ordinary user of these tests
-PATIENCE_S = 30
+PATIENCE_S = 100  # against a hang: what is waited for comes in a second, and on a busy machine in some
 HELLO = "hello, world\n"  # hello.txt in the small tree
 
 # AUGUR_TRANSPORT=uring: every mount of these tests is one over io_uring, but for those that say otherwise.

@@ -9,7 +9,7 @@ import tarfile
 
 import pytest
 
-from conftest import drop_caches, errno_of, needs_root, run
+from conftest import PATIENCE_S, drop_caches, errno_of, needs_root, run
 from odd_tree import MANY, noise, odd_files
 
 pytestmark = needs_root
@@ -52,7 +52,7 @@ def assert_right(point, files):
 def said(process):
     """Ends the daemon; what it has said, a list of lines."""
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     return errors.decode(errors="replace").splitlines()
 

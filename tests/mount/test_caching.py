@@ -11,7 +11,17 @@ import subprocess
 import sys
 
 import pytest
-from conftest import anonymous_bytes, drop_caches, measures_memory, needs_root, run, statistics, unless_caches_are_dropped, wait_until
+from conftest import (
+    PATIENCE_S,
+    anonymous_bytes,
+    drop_caches,
+    measures_memory,
+    needs_root,
+    run,
+    statistics,
+    unless_caches_are_dropped,
+    wait_until,
+)
 from odd_tree import content_of_size
 
 pytestmark = needs_root
@@ -88,7 +98,7 @@ def test_observed_opens(room, mounts, point, tree, store):
         wait_until(lambda: wchan.read_text() == "request_wait_answer", "the open asks the daemon")
     finally:
         os.kill(pid, signal.SIGCONT)
-    assert reader.wait(30) == 0
+    assert reader.wait(PATIENCE_S) == 0
 
 
 def test_generation_stays(room, mounts, point, augurpack, own_store):

@@ -14,7 +14,7 @@ import struct
 import subprocess
 
 import pytest
-from conftest import HELLO, NOBODY, as_user, is_running, needs_root, not_over_uring, run, wait_until
+from conftest import HELLO, NOBODY, PATIENCE_S, as_user, is_running, needs_root, not_over_uring, run, wait_until
 
 pytestmark = needs_root
 
@@ -44,7 +44,7 @@ def receive_header(connection):
 def connect(path):
     """A client that has been greeted."""
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(30)
+    connection.settimeout(PATIENCE_S)
     connection.connect(os.fspath(path))
     greeting = receive_header(connection)
     assert greeting == {"program": "augurfs", "protocol": 1}
@@ -301,7 +301,7 @@ def test_nothing_raw_reaches_a_terminal(room, mounts, point, small_store, ctl, w
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(os.fspath(path))
             listener.listen(8)
-            listener.settimeout(30)
+            listener.settimeout(PATIENCE_S)
             client = subprocess.Popen([ctl, words[0], point, *words[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE)
             with accept_from(listener, client.pid) as connection:
@@ -310,7 +310,7 @@ def test_nothing_raw_reaches_a_terminal(room, mounts, point, small_store, ctl, w
                 text = body.encode()
                 pieces = struct.pack("<I", len(text)) + text if text else b""
                 connection.sendall(frame(header) + pieces + b"\0\0\0\0")
-                output, errors = client.communicate(timeout=30)
+                output, errors = client.communicate(timeout=PATIENCE_S)
     finally:
         path.unlink(missing_ok=True)
         moved.rename(path)
@@ -466,7 +466,7 @@ def test_results_into_a_broken_pipe(room, mounts, point, small_store, ctl):
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        done = subprocess.run([ctl, "status", point], stdout=writer, stderr=subprocess.PIPE, timeout=30, check=False)
+        done = subprocess.run([ctl, "status", point], stdout=writer, stderr=subprocess.PIPE, timeout=PATIENCE_S, check=False)
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (0, b"")

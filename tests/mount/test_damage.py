@@ -11,7 +11,7 @@ import signal
 
 import pytest
 
-from conftest import errno_of, needs_root, pack
+from conftest import PATIENCE_S, errno_of, needs_root, pack
 from odd_tree import MANY, MIB, content_of_size, odd_files
 
 pytestmark = needs_root
@@ -53,7 +53,7 @@ def test_damaged_record(room, mounts, point, tree, store, engine):
     assert (point / "size-4097").read_bytes() == contents[b"size-4097"]
     process.send_signal(signal.SIGUSR1)
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     text = errors.decode(errors="replace")
     line = next(line for line in text.splitlines() if "checksum" in line)
     for word in (str(copy), shard_of(copy).name, "size-4097"):
@@ -96,7 +96,7 @@ def test_shard_that_is_not_as_it_was(room, mounts, point, store, wrong):
     assert os.readlink(point / "link") == "plain.JPEG"
     assert len(os.listdir(point / "many")) == MANY
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     assert shard.name.encode() in errors
 
 
@@ -135,5 +135,5 @@ def test_index_made_shorter_before_it_was_used(room, mounts, point, augurpack):
     assert errno_of(os.listdir, point / "2") == errno.EIO
     assert (point / ".augur" / "stats.json").read_bytes()
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0

@@ -9,7 +9,7 @@ import tarfile
 
 import pytest
 
-from conftest import NOBODY, as_user, errno_of, mount_rows, needs_root, run
+from conftest import NOBODY, PATIENCE_S, as_user, errno_of, mount_rows, needs_root, run
 
 pytestmark = needs_root
 
@@ -49,7 +49,7 @@ def plant(path, target):
 
 def said(process, *words):
     process.terminate()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     for word in words:
         assert word in errors.decode(), errors
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import drop_caches, errno_of, is_running, needs_root, wait_until
+from conftest import PATIENCE_S, drop_caches, errno_of, is_running, needs_root, wait_until
 from prefetching import DataSet
 
 pytestmark = needs_root
@@ -77,7 +77,7 @@ def test_killed_while_files_are_read(room, mounts, point, data):
             for reader in readers:
                 reader.stop.set()
             for reader in readers:
-                reader.join(30)
+                reader.join(PATIENCE_S)
         assert not any(reader.is_alive() for reader in readers), "a reader hangs"
         assert not any(reader.wrong for reader in readers), [reader.wrong for reader in readers]
         assert all(reader.failures <= KILLED for reader in readers), [reader.failures for reader in readers]

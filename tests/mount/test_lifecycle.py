@@ -14,6 +14,7 @@ import pytest
 
 from conftest import (
     HELLO,
+    PATIENCE_S,
     assert_refused,
     daemons,
     errno_of,
@@ -132,7 +133,7 @@ def test_statistics_on_request(room, mounts, point, small_store):
     assert read_hello(point) == HELLO
     process.send_signal(signal.SIGUSR1)
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     text = errors.decode()
     assert process.returncode == 0
     assert re.search(r"statistics: reads 1 requests", text), text
@@ -176,7 +177,7 @@ def test_foreground_ends_by_signal(room, mounts, point, small_store, number):
     process = mounts.foreground(small_store, point)
     assert read_hello(point) == HELLO
     process.send_signal(number)
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE_S) == 0
     assert mount_rows(point) == []
 
 
@@ -209,7 +210,7 @@ def test_ends_when_unmounted(room, mounts, point, small_store, words):
     process = mounts.foreground(small_store, point)
     assert read_hello(point) == HELLO
     assert run([*words, point]).returncode == 0
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE_S) == 0
 
 
 def test_mount_in_use_is_detached(room, mounts, point, small_store):
@@ -238,9 +239,9 @@ def test_ends_with_many_reads_under_way(room, mounts, point, augurpack):
         try:
             wait_until(lambda: all(reader.poll() is None for reader in readers), "the readers run")
             process.send_signal(signal.SIGTERM)
-            assert process.wait(30) == 0
+            assert process.wait(PATIENCE_S) == 0
             for reader in readers:
-                reader.wait(30)
+                reader.wait(PATIENCE_S)
         finally:
             for reader in readers:
                 if reader.poll() is None:

@@ -12,6 +12,7 @@ import pytest
 from conftest import (
     HELLO,
     NOBODY,
+    PATIENCE_S,
     assert_refused,
     daemons,
     holders,
@@ -130,11 +131,11 @@ def test_serves_a_descriptor_that_is_handed_down(room, mounts, point, small_stor
     mounts.processes.append(process)
     os.close(handed.fd)
     if not foreground:
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
     assert read_hello(point) == HELLO
     assert run(["umount", point]).returncode == 0
     if foreground:
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
     wait_until(lambda: not daemons(mounts.program, name), "the daemon ends")
 
 

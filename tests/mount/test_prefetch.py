@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import NOBODY, as_user, drop_caches, is_running, needs_root, run, wait_until
+from conftest import NOBODY, PATIENCE_S, as_user, drop_caches, is_running, needs_root, run, wait_until
 from prefetching import LARGE, SMALL, DataSet, Prediction, log_of
 from test_privileges import family
 
@@ -122,13 +122,13 @@ def test_order_from_standard_input(room, mounts, point, data, ahead, augurctl):
     order = data.shuffled(21)
     ahead.before = ahead.status()
     done = subprocess.run([augurctl, "hint", point, "--order", "-"], input="".join(f"{path}\n" for path in order), capture_output=True,
-                          text=True, timeout=30)
+                          text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"accepted: {len(order)} files\n", "")
     missed, _ = ahead.follow(data, order)
     assert missed <= 0.03 or ahead.status()["mount"]["progress"] != "opens", ahead.status()
     assert ahead.counters()["orders_accepted"] == 1
     wrong = subprocess.run([augurctl, "hint", point, "--order", "-"], input="class00/00000.jpg\nmissing.jpg\n", capture_output=True,
-                           text=True, timeout=30)
+                           text=True, timeout=PATIENCE_S)
     assert wrong.returncode == 2 and wrong.stdout == "" and "line 2" in wrong.stderr, wrong
 
 

@@ -13,7 +13,21 @@ import subprocess
 
 import pytest
 
-from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, kill_all, needs_root, open_files, run, unless_caches_are_dropped, wait_until
+from conftest import (
+    NOBODY,
+    PATIENCE_S,
+    as_user,
+    daemons,
+    drop_caches,
+    errno_of,
+    holders,
+    kill_all,
+    needs_root,
+    open_files,
+    run,
+    unless_caches_are_dropped,
+    wait_until,
+)
 from prefetching import Prediction, log_of
 from reload_fixtures import Store, bytes_of, changes, grown, reload  # noqa: F401
 from test_upgrade import assert_goes_on, assert_served_again, restart, script, shared_state
@@ -539,7 +553,7 @@ def test_an_ordinary_user(room, mounts, point, ctl, grown, users_may_mount):
         drop_caches()
         assert run([*as_user(), "cat", point / "new"]).stdout == "new"
         assert subprocess.run([*as_user(), "cat", point / path], stdout=subprocess.PIPE).stdout == bytes_of(path, 1)
-        assert reader.communicate(b"go\n", timeout=30)[0] == old
+        assert reader.communicate(b"go\n", timeout=PATIENCE_S)[0] == old
     finally:
         reader.kill()
         reader.communicate()

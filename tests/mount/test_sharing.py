@@ -8,7 +8,7 @@ import pathlib
 import stat
 import subprocess
 
-from conftest import NOBODY, as_user, assert_refused, errno_of, mount_rows, needs_root, run, wait_until
+from conftest import NOBODY, PATIENCE_S, as_user, assert_refused, errno_of, mount_rows, needs_root, run, wait_until
 
 pytestmark = needs_root
 
@@ -68,7 +68,7 @@ def test_bound_into_another_namespace(room, private_room, mounts, point, tree, s
     mounts.mount(store, point)
     (room / "inside").mkdir()
     script = f"mount --bind {point} {room}/inside && cat {room}/inside/plain.JPEG && grep -c {room}/inside /proc/self/mountinfo >&2"
-    done = subprocess.run(["unshare", "-m", "--propagation", "unchanged", "sh", "-c", script], capture_output=True, timeout=30)
+    done = subprocess.run(["unshare", "-m", "--propagation", "unchanged", "sh", "-c", script], capture_output=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stderr) == (0, b"1\n")
     assert done.stdout == (tree / "plain.JPEG").read_bytes()
     assert list((room / "inside").iterdir()) == []
@@ -82,7 +82,7 @@ def test_lives_on_in_another_namespace(room, private_room, mounts, point, store)
     try:
         assert holder.stdout.readline() == b"ready\n"
         assert run(["umount", point]).returncode == 0
-        out, _ = holder.communicate(b"go\n", timeout=30)
+        out, _ = holder.communicate(b"go\n", timeout=PATIENCE_S)
         assert out == b"x"
         wait_until(lambda: not pathlib.Path(f"/proc/{pid}/task").exists() or not run(["pgrep", "-g", str(pid)]).stdout, "ended")
     finally:

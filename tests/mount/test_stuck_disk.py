@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import daemons, drop_caches, is_running, mount_rows, needs_root, open_files, pack, run, wait_until
+from conftest import PATIENCE_S, daemons, drop_caches, is_running, mount_rows, needs_root, open_files, pack, run, wait_until
 from prefetching import DataSet
 
 pytestmark = needs_root
@@ -65,7 +65,7 @@ def test_detaches_while_the_disk_does_not_answer(room, mounts, point, data, disk
         assert run(["rmdir", point]).returncode == 0
         point.mkdir()
         for reader in readers:
-            _, errors = reader.communicate(timeout=30)
+            _, errors = reader.communicate(timeout=PATIENCE_S)
             assert reader.returncode == 1, errors
             assert any(os.strerror(number) in errors.decode() for number in (errno.ENOTCONN, errno.ECONNABORTED, errno.EIO)), errors
         assert state_of(source) == "T"

@@ -184,7 +184,7 @@ def test_a_daemon_that_dies_ends_the_mount(room, mounts, point, data, switched_o
     with concurrent.futures.ThreadPoolExecutor(4) as readers:
         failures = [readers.submit(read_until, data, point, bool) for _ in range(4)]
         os.kill(pid, number)
-        assert {error for failure in failures for error in failure.result(30)} <= set(ENDED)
+        assert {error for failure in failures for error in failure.result(PATIENCE_S)} <= set(ENDED)
     wait_until(lambda: not is_running(pid) and not daemons(mounts.program, point), "all processes are gone")
     assert errno_of(os.stat, point / "missing") in ENDED
 
@@ -201,7 +201,7 @@ def test_another_daemon_goes_on_over_io_uring(room, mounts, point, data, ctl, sw
             kills.append(pid)
             wait_until(lambda: log_of(room).count("the mount is served again") == len(kills), lambda: log_of(room))
             pid = mounts.pid(point)
-        assert {error for one in found for error in one.result(30)} <= {errno.ECANCELED}
+        assert {error for one in found for error in one.result(PATIENCE_S)} <= {errno.ECANCELED}
     assert transport_of(ctl, point).startswith("uring: ") and transport_of(ctl, point).endswith("as the mount was made")
     for path in data.paths:
         data.check(point, path)
@@ -239,7 +239,7 @@ def test_an_upgrade_keeps_the_transport(room, mounts, point, data, ctl, switched
         for memory in ("96M", "512M", "128M"):
             assert run([ctl, "restart", point, "-o", f"memory={memory}"]).returncode == 0
         done.append(True)
-        assert [one.result(30) for one in found] == [[]] * READERS
+        assert [one.result(PATIENCE_S) for one in found] == [[]] * READERS
     assert transport_of(ctl, point).startswith("uring: ")
     assert "could be held back" not in log_of(room)
     refused = run([ctl, "restart", point, "-o", "transport=dev"])
@@ -279,7 +279,7 @@ def test_ends_by_a_signal_while_files_are_read(room, mounts, point, data, switch
             process.send_signal(number)
             for path, found in zip(data.paths, sums):
                 assert found in (data.sums[path], *ENDED), path
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
     finally:
         for file in files:
             with contextlib.suppress(OSError):  # its FLUSH

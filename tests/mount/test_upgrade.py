@@ -19,6 +19,7 @@ import pytest
 from conftest import (
     HELLO,
     NOBODY,
+    PATIENCE_S,
     as_user,
     daemons,
     drop_caches,
@@ -425,7 +426,7 @@ def test_in_the_foreground(room, mounts, point, ctl, small_store):
     told = restart(ctl, point)
     assert mount_rows(point)
     assert run(["umount", point]).returncode == 0
-    errors = process.communicate(timeout=30)[1]
+    errors = process.communicate(timeout=PATIENCE_S)[1]
     text = errors.decode() if isinstance(errors, bytes) else errors
     assert process.returncode == 0 and f"the mount is served again, by process {told['process']}" in text, text
     assert not is_running(told["process"])

@@ -15,7 +15,19 @@ import subprocess
 import sys
 
 import pytest
-from conftest import anonymous_bytes, as_user, drop_caches, errno_of, make_room, measures_memory, needs_root, pack, run, wait_until
+from conftest import (
+    PATIENCE_S,
+    anonymous_bytes,
+    as_user,
+    drop_caches,
+    errno_of,
+    make_room,
+    measures_memory,
+    needs_root,
+    pack,
+    run,
+    wait_until,
+)
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
@@ -318,7 +330,7 @@ def test_a_user_who_holds_many_views_shuts_out_nobody_else(room, mounts, point, 
             for side in range(1, 100):
                 assert run([*as_user(user), "stat", views / f"pixels+size={side}"]).returncode == 0
     finally:
-        many.communicate(timeout=30)
+        many.communicate(timeout=PATIENCE_S)
     wait_until(lambda: run([*as_user(), "stat", views / "npy+crop=9999"]).returncode == 0, "his own places are free again")
     assert "user 65534 has 512 views in use" in log.read_text(encoding="utf-8")
 

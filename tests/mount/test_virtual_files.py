@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import HELLO, as_user, drop_caches, needs_root, pack, run, wait_until
+from conftest import HELLO, PATIENCE_S, as_user, drop_caches, needs_root, pack, run, wait_until
 
 pytestmark = needs_root
 
@@ -127,7 +127,7 @@ def test_too_many_open_snapshots(room, mounts, point, small_store):
     finally:
         for fd in [other, *held]:
             os.close(fd)
-        many.communicate(timeout=30)
+        many.communicate(timeout=PATIENCE_S)
     assert many.returncode == 0
 
 
