@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <future>
 #include <random>
 #include <string>
@@ -55,6 +56,7 @@ class ControlServerTest : public ::testing::Test {
       return Status(Code::kInvalid, more ? "line 1: no such file" : "nothing");
     };
     handlers["wait"] = [this](const json&, const ControlBody&) -> Result<ControlReply> {
+      at_work_ = true;
       go_on_.get_future().wait();
       return ControlReply{};
     };
@@ -89,6 +91,7 @@ class ControlServerTest : public ::testing::Test {
   }
 
   std::promise<void> go_on_;
+  std::atomic<bool> at_work_ = false;
   ScratchFolder folder_;
   std::unique_ptr<ControlServer> server_;
 };
@@ -245,6 +248,7 @@ TEST_F(ControlServerTest, TheLongestSilentMakesRoom) {
 TEST_F(ControlServerTest, WorkIsNotCutOff) {
   Start(std::chrono::milliseconds(0));
   auto working = std::async(std::launch::async, [this] { return Ask({{"command", "wait"}}); });
+  while (!at_work_) std::this_thread::yield();  // until then it is silent
   for (size_t i = 0; i < 3 * ControlServer::kConnectionsMax; ++i) EXPECT_TRUE(Ask({{"command", "echo"}}).ok());
   go_on_.set_value();
   const Result<ControlAnswer> answer = working.get();
