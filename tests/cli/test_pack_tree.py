@@ -9,9 +9,10 @@ import socket
 import stat
 import subprocess
 import threading
+import time
 
 import pytest
-from pack_support import assert_store_equals, folder_tree, reader, run, store_entries, store_tree, write
+from pack_support import PATIENCE_S, assert_store_equals, folder_tree, reader, run, store_entries, store_tree, write
 
 needs_user = pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 
@@ -176,10 +177,11 @@ def test_one_writer_at_a_time(augurpack, tmp_path):
         try:
             while not (tmp_path / "store" / "lock").exists():
                 assert first.poll() is None
-            done = None
-            while done is None or done.returncode == 0:  # until it holds the lock
+            end, done = time.monotonic() + PATIENCE_S, None
+            while done is None or str(first.pid) not in done.error:  # until it holds the lock, and has written so into it
+                assert time.monotonic() < end, done.error
                 done = run(augurpack, "create", "--force", tmp_path / "one", tmp_path / "store", ok=(0, 2))
-            assert str(first.pid) in done.error
+            assert done.returncode == 2
         finally:
             os.close(writing)
             first.kill()
