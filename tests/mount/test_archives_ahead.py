@@ -98,12 +98,12 @@ class Epoch:
         """Batches until so many orders are known. The daemon may need a moment for what was read."""
         while ahead.counters()["orders_found"] < orders:
             assert self.batch(), ahead.status()
-            settle(ahead)
+            settle(ahead, 0.2)  # a trial of all samplers takes a busy machine longer than a read
         return self.read
 
 
-def settle(ahead):
-    ahead.wait_settled(0.05)
+def settle(ahead, quiet_s=0.05):
+    ahead.wait_settled(quiet_s)
 
 
 def followed_to_the_end(epoch, ahead, spec):
