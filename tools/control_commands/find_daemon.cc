@@ -89,13 +89,16 @@ Result<std::string> ReadControlFile(const std::string& mountpoint) {
 }  // namespace
 
 Result<ControlAddress> FindDaemon(const std::string& mountpoint) {
-  // The next daemon does not know what the one before it has looked up or opened.
-  const auto end = std::chrono::steady_clock::now() + kNextWithin;
+  // The next daemon does not know what the one before it has looked up or opened. The look itself may take long, on a
+  // busy machine, and is then the likelier to fall between two daemons.
+  std::optional<std::chrono::steady_clock::time_point> end;
   Result<std::string> found = Status(Code::kStopped, "");
   while (true) {
     found = InChild([&] { return ReadControlFile(mountpoint); }, kSilentMax);
     if (found.status().code() != Code::kStopped) break;
-    if (std::chrono::steady_clock::now() >= end) return Status(Code::kNotFound, found.status().text());
+    const auto now = std::chrono::steady_clock::now();
+    if (!end) end = now + kNextWithin;
+    if (now >= *end) return Status(Code::kNotFound, found.status().text());
     std::this_thread::sleep_for(kNextPause);
   }
   if (found.status().code() == Code::kBusy) return SilentDaemon().In(Printable(mountpoint));
