@@ -116,14 +116,23 @@ def test_a_second_run_asks_for_nothing(copied, predict):
 def test_a_umount_behind_the_last_read_loses_nothing(larger):
     """What has come faster than the disk copy is written waits when the mount ends; the daemon writes it before its end. All of it
     fits into the memory for what waits."""
-    for _ in range(2):
-        with larger.mounted("predict=off"), concurrent.futures.ThreadPoolExecutor(8) as readers:
-            list(readers.map(lambda path: larger.read_all(paths=[path]), larger.paths))
+    kept = 0
+    for _ in range(10):
+        with larger.mounted("predict=off"):
+            with concurrent.futures.ThreadPoolExecutor(8) as readers:
+                list(readers.map(lambda path: larger.read_all(paths=[path]), larger.paths))
+            begin = time.monotonic()
+        took_s = time.monotonic() - begin
         larger.server.forget()
         with larger.mounted():
             larger.read_all()
-        assert not larger.asked_for()
         shutil.rmtree(larger.cache)
+        # The end writes for two seconds at most, which a busy disk or machine may use up.
+        assert took_s >= 2 or not larger.asked_for(), took_s
+        kept += not larger.asked_for()
+        if kept == 2:
+            return
+    pytest.fail("it was never written in time")
 
 
 def test_what_is_read_ahead_comes_from_it(copied, augurctl, folder):
