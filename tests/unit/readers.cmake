@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(readers
+  unit/readers/epoch_jobs_test.cc
+  unit/readers/epoch_limits_test.cc
+  unit/readers/epoch_page_cache_test.cc
+  unit/readers/epoch_player.cc
   unit/readers/epochs_test.cc
   unit/readers/fake_processes.cc
   unit/readers/file_set_test.cc

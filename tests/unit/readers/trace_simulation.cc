@@ -238,4 +238,18 @@ std::vector<Access> TraceSimulation::Accesses() {
   return accesses;
 }
 
+JobPlan ShuffledPlan(uint32_t files, uint64_t seed) {
+  JobPlan plan;
+  plan.order = [files, seed](uint64_t epoch) { return ShuffledFiles(100, files, seed * 1000 + epoch); };
+  return plan;
+}
+
+std::map<uint32_t, Order> StreamsOf(const std::vector<TrueRead>& reads, uint32_t job, uint64_t epoch, bool validation) {
+  std::map<uint32_t, Order> streams;
+  for (const TrueRead& read : reads) {
+    if (read.job == job && read.epoch == epoch && read.validation == validation) streams[read.pid].push_back(read.file);
+  }
+  return streams;
+}
+
 }  // namespace augur

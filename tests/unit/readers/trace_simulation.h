@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -112,5 +113,12 @@ class TraceSimulation {
 
 // 0 to count - 1, plus `first`, shuffled.
 Order ShuffledFiles(EntryNumber first, uint32_t count, uint64_t seed);
+
+// Each epoch another order of so many files, from 100 on.
+JobPlan ShuffledPlan(uint32_t files, uint64_t seed);
+
+// The files that each process read in an epoch, in its order.
+std::map<uint32_t, Order> StreamsOf(const std::vector<TrueRead>& reads, uint32_t job, uint64_t epoch,
+                                    bool validation = false);
 
 }  // namespace augur
