@@ -17,11 +17,11 @@ import stat
 import sys
 
 from reader_catalogue import parse_shard_header, pread_all, read_catalogue
-from reader_entry import NO_IMAGE
+from reader_entry import NO_IMAGE, OWN
 from reader_error import StoreError, record_digest, refuse_if, sha256, show, xxh3_128
 from reader_header import BLOCK_BYTES
 from reader_manifest import read_manifest
-from reader_store import OWN, Store
+from reader_store import Store
 
 __all__ = ["NO_IMAGE", "Report", "Rebuilt", "Store", "StoreError", "full_check", "rebuild"]
 
