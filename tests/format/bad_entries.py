@@ -5,15 +5,13 @@ import os
 import struct
 
 import golden
-from bad_table import INDEX, NAME_OF_SHARD, SHARD, U64_MAX, add, index
+from bad_table import INDEX, NAME_OF_SHARD, SHARD, U64_MAX, add, index, set_fields
 from patch import Index
 
 
 def entry(path, **fields):
     def change(opened):
-        record = opened.entry(path)
-        for field, value in fields.items():
-            record[field.replace("_", " ")] = value
+        set_fields(opened.entry(path), fields)
 
     return change
 

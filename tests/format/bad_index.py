@@ -3,7 +3,7 @@
 
 import os
 
-from bad_table import INDEX, MANIFEST, U64_MAX, add, flip, index
+from bad_table import INDEX, MANIFEST, U64_MAX, add, flip, index, set_fields
 from make_store import Folder, Generation, Section
 from patch import Index
 
@@ -24,9 +24,7 @@ def header_plus(field, step):
 
 def section(id_, **fields):
     def change(opened):
-        record = opened.section(id_)
-        for field, value in fields.items():
-            record[field.replace("_", " ")] = value
+        set_fields(opened.section(id_), fields)
 
     return change
 

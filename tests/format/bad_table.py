@@ -6,7 +6,7 @@ import os
 
 import golden
 import make_store
-from patch import Index
+from patch import Index, OwnShard
 
 U64_MAX = 2**64 - 1
 INDEX = r"index-00000001"
@@ -58,6 +58,24 @@ def index(name, change, defect, *words, base="plain", file=INDEX, unsealed=(), v
         opened.save()
 
     add(name, make, defect, file, *words, base=base, versions=versions)
+
+
+def own_shard(name, change, defect, *words, unsealed=(), base="plain", versions=BOTH):
+    """`change` edits the OwnShard of generation 1; what is not in `unsealed` is made right above it."""
+
+    def make(store):
+        opened = OwnShard(store, NAME_OF_SHARD)
+        opened.unsealed.update(unsealed)
+        change(opened)
+        opened.save()
+
+    add(name, make, defect, SHARD, *words, base=base, versions=versions)
+
+
+def set_fields(record, fields):
+    """`fields` has '_' where the names of the record have a blank."""
+    for field, value in fields.items():
+        record[field.replace("_", " ")] = value
 
 
 def flip(place):
