@@ -2,10 +2,10 @@
 """A mount shows another generation of its store without being unmounted (augurctl reload): SEMANTICS.md, L17 and L18."""
 
 import io
-import itertools
 import json
 import mmap
 import os
+import pathlib
 import random
 import signal
 import struct
@@ -13,24 +13,10 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    NOBODY,
-    PATIENCE_S,
-    as_user,
-    daemons,
-    drop_caches,
-    errno_of,
-    holders,
-    kill_all,
-    needs_root,
-    open_files,
-    run,
-    unless_caches_are_dropped,
-    wait_until,
-)
+from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, kill_all, needs_root, run, wait_until
 from prefetching import Prediction, log_of
 from reload_fixtures import Store, bytes_of, changes, grown, reload  # noqa: F401
-from test_upgrade import assert_goes_on, assert_served_again, restart, script, shared_state
+from restart_fixtures import assert_goes_on, assert_served_again, restart, script, shared_state
 
 pytestmark = needs_root
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A daemon dies and another one goes on with the mount: SEMANTICS.md, L8 to L11."""
+"""A daemon dies and another one goes on with the mount: SEMANTICS.md, L8."""
 
-import ctypes
 import hashlib
 import io
 import json
@@ -16,70 +15,13 @@ import time
 
 import pytest
 
-from conftest import (
-    HELLO,
-    NOBODY,
-    PATIENCE_S,
-    as_user,
-    crash_until,
-    daemons,
-    drop_caches,
-    end_mount,
-    errno_of,
-    holders,
-    is_running,
-    kill_all,
-    libc,
-    looks_at_all_threads,
-    mount_rows,
-    needs_root,
-    no_error_at_a_crash,
-    open_files,
-    read_hello,
-    run,
-    statistics,
-    thread_names,
-    wait_until,
-)
+from conftest import PATIENCE_S, drop_caches, needs_root, no_error_at_a_crash, run, wait_until
 from prefetching import SMALL, DataSet, Prediction, log_of
-from test_kill import KILLED
-from test_mount_command import HandedDown
-from test_privileges import (
-    CAP_DAC_READ_SEARCH,
-    CAP_SETGID,
-    CAP_SETUID,
-    CAP_SYS_ADMIN,
-    CAP_SYS_PTRACE,
-    assert_holds,
-    family,
-    threads_status,
-)
+from restart_fixtures import assert_open_stays_usable, killer  # noqa: F401
 
 pytestmark = needs_root
 
 KILLS = 20
-SERVED_AGAIN = "the mount is served again"
-CAP_KILL = 5
-CAP_SETPCAP = 8
-
-
-class Killer:
-    """Kills the daemon of a mount, and waits until another one has gone on with it."""
-
-    def __init__(self, mounts, room, point, name=None):
-        self.mounts, self.room, self.point, self.name = mounts, room, point, name or point
-        self.kills = 0
-
-    def kill(self, number=signal.SIGKILL):
-        os.kill(self.mounts.pid(self.name), number)
-        self.kills += 1
-        wait_until(lambda: log_of(self.room).count(SERVED_AGAIN) == self.kills, lambda: f"served again:\n{log_of(self.room)}")
-        return self.mounts.pid(self.name)
-
-
-@pytest.fixture
-def killer(mounts, room, point):
-    return Killer(mounts, room, point)
 
 
 def run_epoch(room, sums, folder, killer):
@@ -157,31 +99,6 @@ def test_a_crash(room, mounts, point, killer, data, ctl, number):
     assert re.search(rf"restarts +1 daemon has gone on .* killed by signal {int(number)} \({name}\)", screen), screen
 
 
-def assert_open_stays_usable(point, images, change):
-    """W6: files, folders and views that were open before `change()` mean the same afterwards, with the same inode numbers."""
-    name = sorted(images)[0]
-    array = f"{os.path.splitext(name)[0]}.npy"
-    views = point / ".augur" / "views"
-    # In this order, so that a number that were given anew would be another one.
-    paths = [views / "npy+size=12" / array, views / "npy+size=24" / array, views / "pixels" / name, point / name]
-    whole = [path.read_bytes() for path in paths]
-    opened = [os.open(path, os.O_RDONLY) for path in paths]
-    inodes = [os.fstat(fd).st_ino for fd in opened]
-    folder = os.open(views / "npy+size=24" / os.path.dirname(name), os.O_RDONLY | os.O_DIRECTORY)
-    listed = os.listdir(folder)
-    try:
-        for _ in range(2):
-            change()
-            drop_caches()
-            assert [os.pread(fd, len(data) + 1, 0) for fd, data in zip(opened, whole)] == whole
-            assert sorted(os.listdir(folder)) == sorted(listed)
-            assert os.stat(views / "npy+size=36" / array).st_ino not in inodes
-            assert [path.stat().st_ino for path in reversed(paths)] == inodes[::-1]
-    finally:
-        for fd in [*opened, folder]:
-            os.close(fd)
-
-
 def test_what_is_open_stays_usable(room, mounts, point, killer, view_images, view_images_store):
     """L8"""
     mounts.mount(view_images_store, point, f"log={room}/log")
@@ -207,224 +124,6 @@ def test_status_is_told_while_daemons_die(room, mounts, point, killer, small_sto
     assert outcomes and {done.returncode for done in outcomes} == {0}, [done.stderr for done in outcomes if done.returncode]
 
 
-def test_three_deaths(room, mounts, point, small_store):
-    """L9: readers get an error, the log says why, and the next mount clears the point."""
-    mounts.mount(small_store, point, f"log={room}/log")
-    assert read_hello(point) == HELLO
-    (holder,) = holders(point)
-    crash_until(lambda: not is_running(holder), lambda: daemons(mounts.program, point))
-    assert not is_running(holder)
-    assert errno_of(os.statvfs, point) in KILLED
-    assert re.search(r"three daemons have died within ten seconds.* was killed by signal 11 \(SEGV\)", log_of(room)), log_of(room)
-    wait_until(lambda: daemons(mounts.program, point) == [] and holders(point) == [], "all processes are gone")
-    done = mounts.start(small_store, point)
-    assert done.returncode == 0 and "cleared the mount point of an augurfs that had died" in done.stderr
-    assert read_hello(point) == HELLO
-
-
-@pytest.mark.skipif("AUGUR_SANITIZER" in os.environ, reason="a sanitizer wants to be loaded first")
-def test_the_third_daemon_dies_before_it_serves(room, mounts, point, small_store, slow_crash):
-    """L9: its thread that waits for an umount finds the connection ended, and says no more than that; the log says why all the same."""
-    mounts.mount(small_store, point, f"log={room}/log", env=dict(os.environ, LD_PRELOAD=slow_crash))
-    (holder,) = holders(point)
-
-    def begins():
-        """Daemons that open the store."""
-        return [pid for pid in daemons(mounts.program, point) if "augur-signals" in thread_names(pid)]
-
-    os.kill(mounts.pid(point), signal.SIGSEGV)
-    crash_until(lambda: not is_running(holder), begins)
-    assert re.search(r"three daemons have died within ten seconds.* was killed by signal 11 \(SEGV\)", log_of(room)), log_of(room)
-
-
-def test_killed_as_soon_as_it_answers(room, mounts, point, small_store):
-    """L9: a SIGKILL is not counted once the daemon takes requests, even if it is not done with its start."""
-    mounts.mount(small_store, point)
-    (holder,) = holders(point)
-    for _ in range(20):
-        statistics(point)
-        kill_all(daemons(mounts.program, point))
-    assert read_hello(point) == HELLO and holders(point) == [holder]
-
-
-@pytest.mark.skipif("AUGUR_SANITIZER" in os.environ, reason="a sanitizer wants to be loaded first")
-def test_a_death_at_once(room, mounts, point, small_store, slow_fork):
-    """L9: a daemon that was dead and collected when its holder came to watch it is followed by another one."""
-    pid = mounts.mount(small_store, point, env=dict(os.environ, LD_PRELOAD=slow_fork))
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: daemons(mounts.program, point) not in ([], [pid]), "the next one is there")
-    kill_all(daemons(mounts.program, point))
-    assert read_hello(point) == HELLO
-
-
-def test_a_death_before_the_holder_knows_that_its_daemon_serves(room, mounts, point, small_store):
-    """L3: the mount goes on, and the dead are collected."""
-    mounts.points.append(point)
-    process = subprocess.Popen([*mounts.words(small_store, point, [f"log={room}/log"]), "-f"], stderr=subprocess.PIPE)
-    mounts.processes.append(process)
-    wait_until(lambda: holders(point) == [process.pid], "the holder is there")
-    os.kill(process.pid, signal.SIGSTOP)
-    try:
-        wait_until(lambda: mount_rows(point) and len(daemons(mounts.program, point)) == 1, "it is mounted")
-        pid = mounts.pid(point)
-        os.kill(pid, signal.SIGUSR1)  # it does what a signal says once it has told the holder that it serves
-        wait_until(lambda: "read_failures" in log_of(room), lambda: log_of(room))
-        os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not is_running(pid), "the daemon is dead")
-    finally:
-        os.kill(process.pid, signal.SIGCONT)
-    assert read_hello(point) == HELLO
-    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    wait_until(lambda: children.read_text(encoding="ascii").split() == [str(pid) for pid in daemons(mounts.program, point)],
-               children.read_text)
-
-
-def test_without_restart(room, mounts, point, small_store):
-    """L3: there is no holder, and the mount dies with its daemon."""
-    pid = mounts.mount(small_store, point, "restart=no")
-    assert holders(point) == []
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not is_running(pid), "the daemon is dead")
-    wait_until(lambda: errno_of(os.statvfs, point) == 107, "the connection is down")
-
-
-@looks_at_all_threads
-def test_an_ordinary_user(room, mounts, point, small_store, users_may_mount):
-    """L8: fusermount3 mounts once, and unmounts at the end."""
-    os.chown(point, NOBODY, NOBODY)
-    (room / "logs").mkdir()
-    os.chown(room / "logs", NOBODY, NOBODY)
-    mounts.mount(small_store, point, f"log={room}/logs/log", prefix=as_user())
-    killer = Killer(mounts, room / "logs", point)
-    for _ in range(2):
-        pid = killer.kill()
-        drop_caches()
-        assert run([*as_user(), "cat", point / "hello.txt"]).stdout == HELLO
-    assert threads_status(pid)["CapPrm"] == {"0" * 16} and threads_status(pid)["NoNewPrivs"] == {"1"}
-    os.kill(pid, signal.SIGTERM)
-    wait_until(lambda: not is_running(pid) and holders(point) == [], "daemon and holder end")
-    assert mount_rows(point) == []
-
-
-def test_a_descriptor_that_was_handed_down(room, mounts, point, small_store):
-    """L8, A3"""
-    mounts.points.append(point)
-    handed = HandedDown(point)
-    name = f"/dev/fd/{handed.fd}"
-    done = run([mounts.program, small_store, name, "-o", f"log={room}/log"], pass_fds=[handed.fd])
-    os.close(handed.fd)
-    assert done.returncode == 0, done.stderr
-    assert read_hello(point) == HELLO
-    Killer(mounts, room, point, name).kill()
-    drop_caches()
-    assert read_hello(point) == HELLO
-    assert run(["umount", point]).returncode == 0
-    wait_until(lambda: not daemons(mounts.program, name) and not holders(name), "daemon and holder end")
-
-
-@looks_at_all_threads
-def test_privileges_after_a_restart(room, mounts, point, small_store, killer):
-    """L6: those of the first daemon; the holder keeps what it takes to start one."""
-    mounts.mount(small_store, point, f"log={room}/log")
-    pid = killer.kill()
-    processes = family(pid)
-    assert_holds(pid, [CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID])
-    assert_holds(processes["augur-broker"], [CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
-    (holder,) = holders(point)
-    assert_holds(holder, [CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SETPCAP, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
-    assert not [target for target in open_files(holder).values() if target.startswith(str(room / "mount"))]
-    assert os.readlink(f"/proc/{holder}/cwd") == "/" and os.getsid(holder) == holder
-    assert os.readlink(f"/proc/{pid}/cwd") == "/" and os.getsid(pid) == pid
-
-
-@looks_at_all_threads
-def test_run_as_goes_on_as_that_user(room, mounts, point, small_store):
-    """L6"""
-    (room / "logs").mkdir()
-    os.chown(room / "logs", NOBODY, NOBODY)
-    mounts.mount(small_store, point, "allow_other", f"run-as={NOBODY}", f"log={room}/logs/log")
-    pid = Killer(mounts, room / "logs", point).kill()
-    assert_holds(pid, [])
-    assert threads_status(pid)["Uid"] == {"\t".join([str(NOBODY)] * 4)}
-    drop_caches()
-    assert read_hello(point) == HELLO
-
-
-def test_run_as_ends_by_a_signal_to_the_holder(room, mounts, point, small_store):
-    """L2, L6: which is root's, and passes it on to the first daemon and to each later one."""
-    (room / "logs").mkdir()
-    os.chown(room / "logs", NOBODY, NOBODY)
-    killer = Killer(mounts, room / "logs", point)
-    for begin in (lambda pid: pid, lambda pid: killer.kill()):
-        pid = begin(mounts.mount(small_store, point, "allow_other", f"run-as={NOBODY}", f"log={room}/logs/log"))
-        (holder,) = holders(point)
-        os.kill(holder, signal.SIGTERM)
-        wait_until(lambda pid=pid, holder=holder: not is_running(pid) and not is_running(holder), "daemon and holder end")
-        assert mount_rows(point) == []
-
-
-def test_unmounted_while_the_daemon_is_dead(room, mounts, point, small_store):
-    """L10: the mount goes at once, and all processes with it."""
-    pid = mounts.mount(small_store, point)
-    assert read_hello(point) == HELLO
-    (holder,) = holders(point)
-    os.kill(holder, signal.SIGSTOP)
-    try:
-        os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not is_running(pid), "the daemon is dead")
-        # Not by umount(8), which looks at the mount before, and so waits for the next daemon.
-        assert libc.umount2(os.fsencode(point), 0) == 0, os.strerror(ctypes.get_errno())
-        assert mount_rows(point) == []
-    finally:
-        os.kill(holder, signal.SIGCONT)
-    wait_until(lambda: not is_running(holder) and daemons(mounts.program, point) == [], "all processes end")
-
-
-@pytest.mark.parametrize("numbers", [[signal.SIGTERM], [signal.SIGINT, signal.SIGUSR1]], ids=["one", "two"])
-def test_a_signal_while_the_daemon_is_dead(room, mounts, point, small_store, numbers):
-    """L10: the next daemon gets it, and unmounts. One that asks for the statistics takes nothing from it."""
-    pid = mounts.mount(small_store, point)
-    (holder,) = holders(point)
-    os.kill(holder, signal.SIGSTOP)
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not is_running(pid), "the daemon is dead")
-    for number in numbers:
-        os.kill(holder, number)
-    os.kill(holder, signal.SIGCONT)
-    wait_until(lambda: not is_running(holder), "the holder ends")
-    assert mount_rows(point) == []
-
-
-def test_the_holder_is_killed(room, mounts, point, small_store):
-    """L11: the daemon in the background goes on alone; it still ends by a signal."""
-    pid = mounts.mount(small_store, point, f"log={room}/log")
-    (holder,) = holders(point)
-    os.kill(holder, signal.SIGKILL)
-    wait_until(lambda: "the process augur-holder is gone" in log_of(room), "the daemon has seen it")
-    drop_caches()
-    assert read_hello(point) == HELLO
-    os.kill(pid, signal.SIGTERM)
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-    assert mount_rows(point) == []
-
-
-def test_the_command_in_the_foreground_is_killed(room, mounts, point, small_store):
-    """L11: it is the holder, and the mount ends with it."""
-    process = mounts.foreground(small_store, point)
-    pid = mounts.pid(point)
-    process.kill()
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-    assert mount_rows(point) == []
-
-
-def test_killed_for_good(room, mounts, point, small_store):
-    """L3: holder and daemon are killed, and the next daemon clears the point."""
-    pid = mounts.mount(small_store, point)
-    end_mount(pid, point, "kill")
-    mounts.mount(small_store, point)
-    assert read_hello(point) == HELLO
-
-
 def test_the_retained_cache_is_found_again(room, mounts, point, killer, own_data, shared_memory, ctl):
     """L8: records in shared memory are there for the next daemon."""
     mounts.mount(own_data.store, point, "cache=shm", "memory=256M", f"log={room}/log")
@@ -438,7 +137,7 @@ def test_the_retained_cache_is_found_again(room, mounts, point, killer, own_data
         own_data.check(point, path)
 
 
-def assert_goes_on(before, now):
+def assert_numbers_go_on(before, now):
     """No counter and no bucket of a histogram has gone back."""
     for name, value in before["counters"].items():
         assert now["counters"][name] >= value, name
@@ -455,7 +154,7 @@ def test_statistics_go_on(room, mounts, point, killer, data, ahead):
         assert before["counters"]["pushes"] > 0 and before["counters"]["orders_accepted"] == number + 1
         killer.kill()
         now = ahead.status()
-        assert_goes_on(before, now)
+        assert_numbers_go_on(before, now)
         assert now["counters"]["restarts"] == before["counters"]["restarts"] + 1
         assert now["gauges"]["orders_queued"] == now["gauges"]["reads_in_flight"] == now["gauges"]["pushes_waiting"] == 0
 

@@ -29,15 +29,14 @@ from conftest import (
     mount_rows,
     needs_root,
     no_error_at_a_crash,
-    open_files,
     read_hello,
     run,
     wait_until,
 )
 from prefetching import Prediction, log_of
+from restart_fixtures import assert_goes_on, assert_open_stays_usable, assert_served_again, restart, script, shared_state
 from test_mount_command import HandedDown
 from test_privileges import CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID, assert_holds, threads_status
-from test_restart import assert_open_stays_usable
 
 pytestmark = needs_root
 
@@ -45,28 +44,6 @@ UPGRADES = 10
 READERS = 3
 ASKERS = 3
 LEAST_DESCRIPTORS, MOST_DESCRIPTORS = 12, 120
-
-
-def restart(ctl, point, *options, prefix=()):
-    """Upgrades a mount; it must succeed. Returns what augurctl prints as JSON."""
-    done = run([*prefix, ctl, "restart", "--json", point, *options])
-    assert (done.returncode, done.stderr) == (0, ""), done
-    return json.loads(done.stdout)
-
-
-def assert_goes_on(mounts, ctl, pid, point, options, *words, name=None, prefix=()):
-    """Such an upgrade is refused with these words, and the daemon that serves is the same as before."""
-    done = run([*prefix, ctl, "restart", point, *options])
-    assert (done.returncode, done.stdout) == (2, ""), done
-    assert done.stderr.startswith(f"augurctl: {point}: ") and done.stderr.count("\n") == 1, done.stderr
-    for word in words:
-        assert word in done.stderr, done.stderr
-    wait_until(lambda: daemons(mounts.program, name or point) == [pid], "no other daemon is there")
-
-
-def assert_served_again(log, times):
-    """So many daemons have gone on with the mount by now. What is read before that may cost an error after a crash (L15)."""
-    wait_until(lambda: log.read_text(encoding="utf-8").count("the mount is served again") == times, f"served again {times} times")
 
 
 class Reader(threading.Thread):
@@ -170,12 +147,6 @@ def test_refused_options(room, mounts, point, ctl, small_store, option, words):
     assert read_hello(point) == HELLO
 
 
-def script(path, text):
-    path.write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
-    path.chmod(0o755)
-    return path
-
-
 def test_programs_that_cannot_serve(room, mounts, point, ctl, small_store):
     """L13: the command says why, and the daemon that serves goes on, with its log and its socket."""
     pid = mounts.mount(small_store, point, f"log={room}/log")
@@ -198,13 +169,6 @@ def test_programs_that_cannot_serve(room, mounts, point, ctl, small_store):
     refused(script(room / "crash", "kill -SEGV $$"), "was killed by signal 11 (SEGV)")
     # Another version, that does not know an option of the mount.
     refused(script(room / "other", f'word=$1; shift; exec {mounts.program} "$word" -o no-such "$@"'), "-o no-such: no such mount option")
-
-
-def shared_state(point):
-    """The memory that outlives daemons: a path under /proc."""
-    (holder,) = holders(point)
-    (state,) = [path for path, target in open_files(holder).items() if "augurfs-state" in target]
-    return state
 
 
 def test_counters_of_another_version(room, mounts, point, ctl, data):

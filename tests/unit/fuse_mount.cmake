@@ -4,7 +4,7 @@ augur_test(fuse_mount
   unit/fuse/other_process.cc unit/fuse/test_mount.cc
   LAYERS fuse)
 
-# Preloaded by tests/mount/test_old_kernel.py and test_restart.py.
+# Preloaded by tests/mount/test_old_kernel.py and test_untimely_deaths.py.
 foreach(preloaded old_kernel slow_crash slow_fork)
   add_library(${preloaded} MODULE tools/${preloaded}.cc)
   set_target_properties(${preloaded} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
