@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """A mount shows another generation of its store without being unmounted (augurctl reload): SEMANTICS.md, L17 and L18."""
 
-import io
-import json
-import mmap
+import errno
+import itertools
 import os
-import pathlib
 import random
 import signal
-import struct
 import subprocess
 
 import pytest
 
-from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, kill_all, needs_root, run, wait_until
+from conftest import (
+    NOBODY,
+    PATIENCE_S,
+    as_user,
+    daemons,
+    drop_caches,
+    errno_of,
+    holders,
+    needs_root,
+    open_files,
+    run,
+    unless_caches_are_dropped,
+    wait_until,
+)
 from prefetching import Prediction, log_of
-from reload_fixtures import Store, bytes_of, changes, grown, reload  # noqa: F401
-from restart_fixtures import assert_goes_on, assert_served_again, restart, script, shared_state
+from reload_fixtures import bytes_of, changes, grown, reload  # noqa: F401
+from restart_fixtures import assert_served_again, restart, script
 
 pytestmark = needs_root
-
-ENOENT, EIO = 2, 5
 
 
 def indexes_of(pid):
@@ -40,7 +48,7 @@ def test_names_and_bytes(room, mounts, point, ctl, grown):
     assert indexes_of(holder) == {"index-00000001"}
     grown.check(point)
     for missing in ("new", "f0/new", "g", "g/h"):  # the kernel remembers it
-        assert errno_of(os.stat, point / missing) == ENOENT
+        assert errno_of(os.stat, point / missing) == errno.ENOENT
     inodes = {path: (point / path).stat().st_ino for path in grown.files}
     changed = {path: bytes_of(path, 1, 30_000) for path in ("f0/000", "f1/001", "f1/118")}
     grown.add({**changed, "f0/new": b"new", "g/h/deep": b"deep", "000": b"first of all"})
@@ -60,11 +68,11 @@ def test_names_and_bytes(room, mounts, point, ctl, grown):
     # And back again: what was added is gone.
     told = reload(ctl, point, "-o", "generation=1")
     assert told["generation"] == 1
-    assert errno_of(os.stat, point / "f0" / "new") == ENOENT and errno_of(os.stat, point / "g" / "h") == ENOENT
+    assert errno_of(os.stat, point / "f0" / "new") == errno.ENOENT and errno_of(os.stat, point / "g" / "h") == errno.ENOENT
     assert (point / "f0" / "000").read_bytes() == bytes_of("f0/000", 0)
     # A restart is none: it keeps what is shown.
     restart(ctl, point)
-    assert errno_of(os.stat, point / "f0" / "new") == ENOENT
+    assert errno_of(os.stat, point / "f0" / "new") == errno.ENOENT
     assert reload(ctl, point)["generation"] == 2
     grown.check(point)
 
@@ -109,82 +117,6 @@ def test_interrupted(room, mounts, point, ctl, grown, command):
     told = restart(ctl, point)
     wait_until(lambda: daemons(mounts.program, point) == [told["process"]], "the one before is gone")
     grown.check(point)
-
-
-def test_what_is_open_keeps_its_bytes(room, mounts, point, ctl, grown):
-    """L17: descriptors, O_PATH, mappings, and all that is made of them; over more than one reload."""
-    mounts.mount(grown.path, point, f"log={room}/log")
-    path = "f1/001"
-    old = grown.files[path]
-    opened = os.open(point / path, os.O_RDONLY)
-    named = os.open(point / path, os.O_PATH)
-    mapped = mmap.mmap(opened, 0, prot=mmap.PROT_READ)
-    try:
-        before = os.fstat(opened)
-        for version in range(1, 4):
-            grown.add({path: bytes_of(path, version, 50_000 + version)})
-            reload(ctl, point)
-            drop_caches()
-            assert (point / path).read_bytes() == bytes_of(path, version, 50_000 + version)
-            assert os.pread(opened, 100_000, 0) == old
-            assert mapped[:] == old
-            with open(f"/proc/self/fd/{named}", "rb") as again:
-                assert again.read() == old
-            assert os.fstat(opened) == before
-    finally:
-        mapped.close()
-        os.close(named)
-        os.close(opened)
-
-
-def test_folders_that_programs_are_in(room, mounts, point, ctl, grown):
-    """L17: a folder that is still there shows the new names, and one that was removed is empty, as on a local file system."""
-    grown.add({"gone/deep/file": b"old"})
-    mounts.mount(grown.path, point, f"log={room}/log")
-    kept = os.open(point / "f0", os.O_RDONLY | os.O_DIRECTORY)
-    removed = os.open(point / "gone" / "deep", os.O_RDONLY | os.O_DIRECTORY)
-    file = os.open("file", os.O_RDONLY, dir_fd=removed)
-    try:
-        assert os.listdir(removed) == ["file"] and "added" not in os.listdir(kept)
-        assert errno_of(lambda: os.stat("added", dir_fd=kept)) == ENOENT
-        grown.add({"f0/added": b"added"})
-        files = {name: data for name, data in grown.files.items() if not name.startswith("gone/")}
-        grown.add(files, "create", "--force")
-        reload(ctl, point)
-        grown.check(point)
-        assert "added" in os.listdir(kept)
-        fd = os.open("added", os.O_RDONLY, dir_fd=kept)
-        assert os.read(fd, 10) == b"added"
-        os.close(fd)
-        assert os.listdir(removed) == []
-        assert errno_of(lambda: os.stat("file", dir_fd=removed)) == ENOENT
-        drop_caches()
-        assert os.pread(file, 10, 0) == b"old"
-    finally:
-        for fd in (kept, removed, file):
-            os.close(fd)
-
-
-@pytest.mark.parametrize("listing", [(), ("--order=listing",)])
-def test_a_listing_that_has_begun(room, mounts, point, ctl, augurpack, listing):
-    """L17, T6: it goes on behind what it has given; what stays is given once, what was removed no more."""
-    store = Store(augurpack, room, {f"f/{number:05}": b"" for number in range(4000)}, "create", *listing)
-    mounts.mount(store.path, point, f"log={room}/log")
-    with os.scandir(point / "f") as items:
-        seen = [next(items).name for _ in range(500)]
-        store.add({f"f/{number:05}.added": b"" for number in range(0, 4000, 7)})
-        reload(ctl, point)
-        seen += [next(items).name for _ in range(1500)]
-        if listing:  # to remove some would be to pack anew, in another order
-            store.add({f"f/{number:05}.more": b"" for number in range(0, 4000, 5)})
-        else:
-            store.add({path: data for path, data in store.files.items() if not path.endswith("3")}, "create", "--force")
-        reload(ctl, point)
-        seen += [item.name for item in items]
-    assert len(seen) == len(set(seen))
-    stays = {name for name in (f"{number:05}" for number in range(4000)) if f"f/{name}" in store.files}
-    assert stays <= set(seen), sorted(stays - set(seen))[:5]
-    assert len(os.listdir(point / "f")) == len(store.files)
 
 
 @pytest.mark.parametrize("how", ["append", "create"])
@@ -265,91 +197,6 @@ def test_links(room, mounts, point, ctl, augurpack):
         os.close(opened)
 
 
-def test_files_of_too_many_generations(room, mounts, point, ctl, grown):
-    """L18: refused, with the cure, and the mount goes on."""
-    mounts.mount(grown.path, point, f"log={room}/log")
-    opened = []
-    try:
-        for number in range(18):
-            opened.append((os.open(point / "f0/000", os.O_RDONLY), grown.files["f0/000"]))
-            grown.add({"f0/000": bytes_of("f0/000", number + 1)})
-            done = run([ctl, "reload", point])
-            if done.returncode != 0:
-                break
-        assert done.returncode == 2 and "earlier generations are still open" in done.stderr, (number, done)
-        assert number == 16
-        drop_caches()
-        assert all(os.pread(fd, 100_000, 0) == data for fd, data in opened)
-    finally:
-        for fd, _ in opened:
-            os.close(fd)
-    reload(ctl, point)
-    grown.check(point)
-
-
-def test_views(room, mounts, point, ctl, augurpack):
-    """L17: files of views follow their images, and so do their names; what is open keeps its pixels."""
-    numpy = pytest.importorskip("numpy")
-    image = pytest.importorskip("PIL.Image")
-
-    def photo(colour):
-        out = io.BytesIO()
-        image.new("RGB", (40, 30), colour).save(out, "JPEG", quality=95)
-        return out.getvalue()
-
-    def colour_of(array):
-        return tuple(int(value) for value in array.reshape(-1, 3).mean(axis=0).round())
-
-    store = Store(augurpack, room, {"c/a.JPEG": photo((200, 10, 10)), "c/b.JPEG": photo((10, 200, 10))})
-    mounts.mount(store.path, point, f"log={room}/log")
-    views = point / ".augur" / "views"
-    for view in ("npy+size=16", "pixels"):
-        assert sorted(os.listdir(views / view / "c"))
-    folder = views / "npy+size=16" / "c"
-    red, green = (numpy.load(folder / name) for name in ("a.npy", "b.npy"))
-    assert red.shape == (16, 21, 3) or red.ndim == 3
-    opened = numpy.load(folder / "a.npy", mmap_mode="r")
-    inode = (folder / "b.npy").stat().st_ino
-    assert errno_of(os.stat, folder / "new.npy") == ENOENT
-    store.add({"c/a.JPEG": photo((10, 10, 200)), "c/new.JPEG": photo((90, 90, 90)), "c/b.png": png_of(image, (70, 0, 0))})
-    reload(ctl, point)
-    drop_caches()
-    assert colour_of(numpy.load(folder / "a.npy")) == colour_of(numpy.asarray(image.open(io.BytesIO(store.files["c/a.JPEG"]))))
-    assert (opened == red).all()
-    # b.npy alone would name two files now.
-    listed = sorted(os.listdir(folder))
-    assert "new.npy" in listed and "a.npy" in listed and len(listed) == 4, listed
-    assert {(folder / name).stat().st_ino for name in listed} >= {inode}
-    for name in listed:
-        numpy.load(folder / name)
-    same = [name for name in listed if (numpy.load(folder / name) == green).all()]
-    assert len(same) == 1 and (folder / same[0]).stat().st_ino == inode
-    if "b.npy" not in listed:
-        assert errno_of(os.stat, folder / "b.npy") == ENOENT
-    assert (views / "pixels" / "c" / "new.JPEG").stat().st_size > 0
-
-
-def png_of(image, colour):
-    out = io.BytesIO()
-    image.new("RGB", (40, 30), colour).save(out, "PNG")
-    return out.getvalue()
-
-
-def test_a_view_as_the_root(room, mounts, point, ctl, augurpack):
-    """L17, W12"""
-    numpy = pytest.importorskip("numpy")
-    image = pytest.importorskip("PIL.Image")
-    store = Store(augurpack, room, {"c/a.png": png_of(image, (200, 10, 10))})
-    mounts.mount(store.path, point, "view=npy", f"log={room}/log")
-    assert (numpy.load(point / "c" / "a.npy") == (200, 10, 10)).all()
-    assert errno_of(os.stat, point / "c" / "b.npy") == ENOENT
-    store.add({"c/b.png": png_of(image, (1, 2, 3)), "c/a.png": png_of(image, (4, 5, 6))})
-    reload(ctl, point)
-    assert os.listdir(point / "c") == ["a.npy", "b.npy"]
-    assert (numpy.load(point / "c" / "a.npy") == (4, 5, 6)).all()
-    assert (numpy.load(point / "c" / "b.npy") == (1, 2, 3)).all()
-
-
 def test_an_order_is_followed_in_the_new_generation(room, mounts, point, ctl, grown):
     """L17: what is read ahead and pushed goes to the right nodes."""
     mounts.mount(grown.path, point, "memory=64M", f"log={room}/log")
@@ -378,146 +225,6 @@ def test_nothing_to_do(room, mounts, point, ctl, grown):
     told = reload(ctl, point, "-o", "memory=96M")
     assert (told["from_process"], told["generation"], told["unchanged"]) == (pid, 1, False)
     assert Prediction(ctl, point).gauges()["memory_bytes_max"] == 96 << 20
-
-
-def assert_refused(mounts, ctl, pid, point, options, *words):
-    done = run([ctl, "reload", point, *options])
-    assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1, done
-    for word in words:
-        assert word in done.stderr, done.stderr
-    wait_until(lambda: daemons(mounts.program, point) == [pid], "no other daemon is there")
-
-
-def test_what_is_refused(room, mounts, point, ctl, grown):
-    """L18: with the cause, and the generation before is served on."""
-    pid = mounts.mount(grown.path, point, f"log={room}/log")
-    files = dict(grown.files)
-    grown.add({"f0/000": bytes_of("f0/000", 1)})
-    assert_refused(mounts, ctl, pid, point, ["-o", "uid=3"], "-o uid: cannot change", "generation and root-hash can")
-    assert_refused(mounts, ctl, pid, point, ["-o", "generation=7"], "generation 7")
-    assert_refused(mounts, ctl, pid, point, ["-o", "generation=x"], "-o generation", "'x'")
-    assert_goes_on(mounts, ctl, pid, point, ["-o", "generation=2"], "use 'augurctl reload'")
-    manifest = grown.path / "manifest"
-    text = manifest.read_bytes()
-    manifest.write_bytes(text.replace(b"generation 2", b"generation 3"))
-    assert_refused(mounts, ctl, pid, point, [], str(grown.path), "manifest")
-    manifest.unlink()
-    assert_refused(mounts, ctl, pid, point, [], str(grown.path), "manifest")
-    manifest.write_bytes(text)
-    index = grown.path / "index-00000002"
-    good = index.read_bytes()
-    index.write_bytes(good[:1000] + b"x" + good[1001:])
-    assert_refused(mounts, ctl, pid, point, [], "index-00000002", f"process {pid} of version")
-    index.write_bytes(good)
-    drop_caches()
-    assert {path: (point / path).read_bytes() for path in files} == files
-    reload(ctl, point)
-    grown.check(point)
-
-
-def spoils_the_answer_to_init(room, point, program):
-    """A program that cannot serve the mount when the file `spoil` is there, which it learns at its turn: what the first daemon has
-    answered to FUSE_INIT is another thing then. The next start has the answer as it was."""
-    state = shared_state(point)
-    with open(state, "rb") as file:
-        data = file.read(4096)
-    # struct fuse_out_header: its length with struct fuse_init_out, and no error.
-    place = data.index(struct.pack("<II", 80, 0)) + 79
-
-    def write(value):
-        return f'printf "\\{value:03o}" | dd of={state} bs=1 seek={place} conv=notrunc status=none'
-
-    return script(room / "spoils", f'''if [ -e "{room}/spoil" ]; then
-  mv "{room}/spoil" "{room}/spoilt"
-  {write(data[place] ^ 1)}
-elif [ -e "{room}/spoilt" ]; then
-  rm "{room}/spoilt"
-  {write(data[place])}
-fi
-exec "{program}" "$@"''')
-
-
-def test_the_new_daemon_fails_at_its_turn(room, mounts, point, ctl, grown):
-    """L18: nothing has changed then, also for the daemons that follow; and the upgrade before is still the last one."""
-    mounts.mount(grown.path, point, f"log={room}/log")
-    restart(ctl, point, "--binary", spoils_the_answer_to_init(room, point, mounts.program))
-    before = Prediction(None, point).status()["mount"]
-    assert before["generation"] == "1" and "handed over to process" in before["last_upgrade"], before
-    old = dict(grown.files)
-    grown.add({"f0/000": bytes_of("f0/000", 1), "f0/new": b"new"})
-
-    def check(files):
-        drop_caches()
-        assert {path: (point / path).read_bytes() for path in files} == files, log_of(room)
-        assert (point / "f0/new").exists() == ("f0/new" in files)
-
-    (room / "spoil").touch()
-    done = run([ctl, "reload", point])
-    assert done.returncode == 2 and ": no reload: the new daemon has ended before it served, and process" in done.stderr, done
-    assert "speaks otherwise to the kernel" in log_of(room)
-    check(old)
-    now = Prediction(None, point).status()["mount"]
-    assert (now["generation"], now["last_upgrade"]) == ("1", before["last_upgrade"])
-    kill_all(daemons(mounts.program, point))
-    check(old)
-    restart(ctl, point)
-    check(old)
-    reload(ctl, point)
-    check(grown.files)
-
-
-def test_without_a_holder(room, mounts, point, ctl, grown):
-    """L18"""
-    pid = mounts.mount(grown.path, point, "restart=no")
-    grown.add({"new": b"new"})
-    assert_refused(mounts, ctl, pid, point, [], "-o restart=no", "mount again without that option")
-
-
-def test_a_root_hash(room, mounts, point, ctl, grown):
-    """L18: a mount that has one needs that of the new generation."""
-    def root_hash():
-        return json.loads(run([grown.augurpack, "info", "--json", grown.path]).stdout)["root_hash"]
-
-    pid = mounts.mount(grown.path, point, f"root-hash={root_hash()}", f"log={room}/log")
-    opened = os.open(point / "f0" / "000", os.O_RDONLY)
-    try:
-        old = grown.files["f0/000"]
-        grown.add({"f0/000": bytes_of("f0/000", 1)})
-        assert_refused(mounts, ctl, pid, point, [], "root hash")
-        told = reload(ctl, point, "-o", f"root-hash={root_hash()}")
-        grown.check(point)
-        os.kill(told["process"], signal.SIGKILL)
-        drop_caches()
-        grown.check(point)
-        assert os.pread(opened, 100_000, 0) == old
-    finally:
-        os.close(opened)
-
-
-def test_gc_keeps_what_is_open(room, mounts, point, ctl, grown):
-    """L17, C1: on this machine. What another one removes costs the open files an EIO, with a line in the log."""
-    mounts.mount(grown.path, point, f"log={room}/log")
-    opened = os.open(point / "f0" / "000", os.O_RDONLY)
-    try:
-        old = grown.files["f0/000"]
-        for version in range(1, 4):
-            grown.add({"f0/000": bytes_of("f0/000", version)})
-            reload(ctl, point)
-        mounts.pid(point)  # those before, which hold what they have shown, are gone
-        assert run([grown.augurpack, "gc", grown.path]).returncode == 0
-        assert (grown.path / "index-00000001").exists() and not (grown.path / "index-00000002").exists()
-        drop_caches()
-        assert os.pread(opened, 100_000, 0) == old
-        (grown.path / "index-00000001").unlink()
-        drop_caches()
-        assert os.pread(opened, 100_000, 0) == old  # the daemon has the index open
-        os.kill(mounts.pid(point), signal.SIGKILL)
-        drop_caches()
-        assert errno_of(os.pread, opened, 100_000, 0) == EIO
-        assert "generation 1 is gone" in log_of(room)
-        grown.check(point)
-    finally:
-        os.close(opened)
 
 
 def test_an_ordinary_user(room, mounts, point, ctl, grown, users_may_mount):
