@@ -2,12 +2,12 @@
 """What the tests of views with archives share: a tree, its store and its mount, and libraries in a process of their own."""
 
 import shutil
-import subprocess
 
 import pytest
 from archive_readers import Readers
 from archive_tree import make_archive_tree
 from conftest import make_room, pack
+from view_fixtures import mounted_once, view  # noqa: F401
 
 
 @pytest.fixture(scope="module")
@@ -28,24 +28,14 @@ def archive_store(augurpack, archive_tree):
 @pytest.fixture(scope="module")
 def mounted(archive_store, module_mounts):
     """The store mounted, once for the tests that change nothing."""
-    room = make_room()
-    try:
-        (room / "mount").mkdir()
-        module_mounts.mount(archive_store, room / "mount", f"log={room / 'log'}", "memory=128M")
-        yield room / "mount"
-    finally:
-        subprocess.run(["umount", "-l", room / "mount"], check=True)
-        shutil.rmtree(room)
+    with mounted_once(module_mounts, archive_store) as point:
+        yield point
 
 
 @pytest.fixture(scope="module")
 def readers():
     with Readers() as process:
         yield process
-
-
-def view(point, spec):
-    return point / ".augur" / "views" / spec
 
 
 def ask(readers, function, *arguments):

@@ -43,7 +43,8 @@ HELLO = "hello, world\n"  # hello.txt in the small tree
 # AUGUR_TRANSPORT=uring: every mount of these tests is one over io_uring, but for those that say otherwise.
 TRANSPORT = os.environ.get("AUGUR_TRANSPORT") or "default"
 # Files of tests whose mounts are tried over both transports in any run.
-ON_BOTH_TRANSPORTS = {"test_caching", "test_lifecycle", "test_prefetch", "test_views"}
+ON_BOTH_TRANSPORTS = {"test_caching", "test_lifecycle", "test_prefetch",
+                      "test_views", "test_views_listed", "test_views_names", "test_views_under_load"}
 
 libc = ctypes.CDLL(None, use_errno=True)
 

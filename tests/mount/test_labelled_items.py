@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 ImageFolder = pytest.importorskip("torchvision.datasets").ImageFolder
 
 from reload_fixtures import reload  # noqa: E402
+from view_fixtures import files_below, view  # noqa: E402
 from view_tree import coded, photo  # noqa: E402
 
 pytestmark = needs_root
@@ -51,10 +52,6 @@ def tree(room):
     return top
 
 
-def view(point, words):
-    return point / ".augur" / "views" / words
-
-
 def loaded(path, **options):
     """The tensor and the label of a file."""
     item = torch.load(path, weights_only=True, **options)
@@ -62,10 +59,6 @@ def loaded(path, **options):
     image, label = item if type(item) is tuple else item.values()
     assert image.is_contiguous() and type(label) is int
     return image, label
-
-
-def files_below(top):
-    return {str(pathlib.Path(where, name).relative_to(top)) for where, _, names in os.walk(top) for name in names}
 
 
 def labels_of(tree):
@@ -86,7 +79,7 @@ def test_labels_and_tensors(room, augurpack, tree, mounts, point, item):
     mounts.mount(store, point, f"log={room}/log")
     top, plain = view(point, spec), view(point, "pt+size=16+crop=12")
     wanted = labels_of(tree)
-    assert files_below(top) == set(wanted)
+    assert files_below(top) == sorted(wanted)
     for path, label in wanted.items():
         if path == "train/d/bad.pt":
             assert errno_of((top / path).read_bytes) == errno.EIO
@@ -109,7 +102,7 @@ def test_labels_and_tensors(room, augurpack, tree, mounts, point, item):
     assert done.returncode in (0, 1), done
     assert run([augurpack, "extract", "--quiet", room / "packed", room / "files"]).returncode == 0
     packed = files_below(room / "files")
-    assert packed == set(wanted) - {"train/d/bad.pt"}
+    assert packed == sorted(set(wanted) - {"train/d/bad.pt"})
     for path in packed:
         assert (room / "files" / path).read_bytes() == (top / path).read_bytes(), path
 

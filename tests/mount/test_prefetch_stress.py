@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 
-import pytest
 from conftest import PATIENCE_S, drop_caches, is_running, needs_root, run, wait_until
 from prefetching import DataSet, Prediction
 

@@ -7,7 +7,6 @@ import errno
 import os
 import shutil
 import subprocess
-import time
 
 import pytest
 

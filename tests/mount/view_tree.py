@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder with images of every sort, for the tests of views."""
 
+import functools
 import io
 import os
 
@@ -32,6 +33,7 @@ def noise(side, seed):
     return Image.fromarray(numpy.random.default_rng(seed).integers(0, 256, (side, side, 3), dtype=numpy.uint8))
 
 
+@functools.cache
 def images():
     """Path to content, of images that can be decoded."""
     return {

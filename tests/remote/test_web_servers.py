@@ -4,7 +4,6 @@
 import os
 import pathlib
 import random
-import subprocess
 import sys
 
 import mounts
