@@ -20,13 +20,19 @@ struct StreamPosition {
 // years, small numbers.
 std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted);
 
-// How the epoch after an identified one may have been drawn, the likeliest first: by the same sampler; by another one
-// that agreed so far; one epoch for each again where they were taken in steps; as the same order again, from now on;
-// from the beginning; by every second epoch from now on, or from another place of the script's stream. For a seed that
-// was searched for: as seed + 1, as the next permutation of one generator, and from the script's own stream, wherever
-// after `places` its loop draws again (a plain loop draws 2 to 6 outputs an epoch, each further loader 2 more).
-// `epochs`: it is so many after that one, where those between were not understood; a stride in the script's stream is
-// shared out among them, if it can be. REQUIRES: epochs > 0.
+// How the epoch after an identified one may have been drawn, the likeliest first:
+//   1. the next epoch of the same sampler;
+//   2. the next epoch of another sampler that agreed so far;
+//   3. the next epoch of the sampler itself, where its epochs were taken in steps (SteppedSampler);
+//   4. the same order, in all later epochs;
+//   5. epoch 0: the script has begun again;
+//   6. another place of the script's stream: its loop draws more or less of it than was thought;
+//   7. every second epoch, in all later epochs.
+// After a seed that was searched for: the places behind `places` of the script's own stream where its loop may draw
+// again (a plain loop draws 2 to 6 outputs an epoch, and each further loader 2 more), seed + 1, the next permutation of
+// one generator, the same seed again.
+// `epochs`: the epoch is so many after the identified one, and those between were not understood. A stride in the
+// script's stream is divided among them where it can be. REQUIRES: epochs > 0.
 std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::vector<StreamPosition>& places,
                                 uint32_t epochs = 1);
 

@@ -12,8 +12,8 @@ namespace {
 
 // A retained cache that could not take a file is tried again after this time: others may have given memory back.
 constexpr uint64_t kShortOfRoomUs = 1'000'000;
-// What nobody predicts is put out a sixteenth of the retained cache at a time, since for that the whole of it is looked
-// at; of what another mount may need, or when there is nothing of the kind, not again before this time.
+// Files that no order predicts are evicted in batches of 1/16 of the retained cache, because each pass looks at all of
+// it. A pass that evicts what another mount may need, or finds nothing to evict, is followed by none for this time.
 constexpr uint64_t kEvictedPart = 16;
 constexpr uint64_t kLookAgainUs = 10'000'000;
 

@@ -56,7 +56,7 @@ class KeptFiles {
   void Keep(const ViewFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
   // Blocks of a file that is being copied; none: it is not.
   std::vector<BlockRef> BlocksOf(EntryNumber file) const;
-  // Before there is no room left: a file that comes until there is would not be kept.
+  // Evicts ahead of need: files that arrive while the cache is full are not kept.
   void EvictUnknownAhead();
   // A retained cache that could not take a file is tried again after some time.
   void LookForRoom(uint64_t now_us);
