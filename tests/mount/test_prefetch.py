@@ -11,7 +11,18 @@ import subprocess
 import sys
 
 import pytest
-from conftest import NOBODY, PATIENCE_S, as_user, drop_caches, is_running, needs_root, run, wait_until
+from conftest import (
+    NOBODY,
+    PATIENCE_S,
+    as_user,
+    drop_caches,
+    end_mount,
+    is_running,
+    needs_root,
+    run,
+    unless_caches_are_dropped,
+    wait_until,
+)
 from prefetching import LARGE, SMALL, DataSet, Prediction, log_of
 from test_privileges import family
 
@@ -67,25 +78,32 @@ def test_an_order_in_place_of_what_a_run_has_left(room, mounts, point, data, ahe
 def test_what_was_read_stays_in_the_page_cache(room, mounts, point, data, ahead):
     """Beyond memory=, as long as the machine has memory for it. The machine may take back pages of a few files (see
     assert_follows), but that it takes them of a quarter in each of four epochs is not credible."""
-    mounts.mount(data.store, point, SMALL)
-    ahead.scan()
-    ahead.hint(data.shuffled(1))
-    ahead.hint(data.shuffled(2))
-    ahead.follow(data, data.shuffled(1))
-    shares = []
-    for seed in (2, 3, 4, 5):
-        if seed > 2:
-            ahead.hint(data.shuffled(seed))
-        before = ahead.counters()["disk_bytes"]
-        ahead.follow(data, data.shuffled(seed))
-        shares.append((ahead.counters()["disk_bytes"] - before) / data.bytes)
-        if shares[-1] < 1 / 4:
-            break
-    ahead.wait_for_the_end(data)
-    told = f"{shares}: {ahead.status()}"
-    assert ahead.counters()["dropped_files"] == 0, told
-    assert shares[-1] < 1 / 4, told
-    assert ahead.gauges()["page_cache_left_bytes"] > data.bytes / 2, told
+
+    def read_epochs():
+        pid = mounts.mount(data.store, point, SMALL)
+        try:
+            ahead.scan()
+            ahead.hint(data.shuffled(1))
+            ahead.hint(data.shuffled(2))
+            ahead.follow(data, data.shuffled(1))
+            shares = []
+            for seed in (2, 3, 4, 5):
+                if seed > 2:
+                    ahead.hint(data.shuffled(seed))
+                before = ahead.counters()["disk_bytes"]
+                ahead.follow(data, data.shuffled(seed))
+                shares.append((ahead.counters()["disk_bytes"] - before) / data.bytes)
+                if shares[-1] < 1 / 4:
+                    break
+            ahead.wait_for_the_end(data)
+            told = f"{shares}: {ahead.status()}"
+            assert ahead.counters()["dropped_files"] == 0, told
+            assert shares[-1] < 1 / 4, told
+            assert ahead.gauges()["page_cache_left_bytes"] > data.bytes / 2, told
+        finally:
+            end_mount(pid, point, "umount")
+
+    unless_caches_are_dropped(read_epochs)
 
 
 def test_a_page_cache_dropped_by_hand_is_no_want_of_memory(room, mounts, point, data, ahead):
