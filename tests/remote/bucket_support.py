@@ -2,6 +2,7 @@
 """What tests do with buckets and with programs that use them."""
 
 import contextlib
+import os
 import pathlib
 import subprocess
 import time
@@ -14,6 +15,15 @@ def put_folder(bucket, folder, prefix):
     for path in sorted(pathlib.Path(folder).rglob("*")):
         if path.is_file():
             bucket.put(f"{prefix}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+
+
+def drop_pages(*files):
+    """Takes the pages of these paths or descriptors out of the page cache, and no others: the tests of the mount run beside these."""
+    for file in files:
+        opened = file if isinstance(file, int) else os.open(file, os.O_RDONLY)
+        os.posix_fadvise(opened, 0, 0, os.POSIX_FADV_DONTNEED)
+        if opened is not file:
+            os.close(opened)
 
 
 def wait_until(is_so, patience_s=60):

@@ -9,7 +9,7 @@ import subprocess
 
 import mounts
 import pytest
-from bucket_support import must_run, put_folder
+from bucket_support import drop_pages, must_run, put_folder
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -32,12 +32,8 @@ def mounted(url, point, *options):
         yield process
 
 
-def drop_caches():
-    pathlib.Path("/proc/sys/vm/drop_caches").write_text("1\n")
-
-
 def assert_shown(point, old, opened):
-    drop_caches()
+    drop_pages(point / "new", point / CHANGED, opened)
     assert (point / "new").read_bytes() == b"new"
     assert (point / CHANGED).read_bytes() == b"other bytes"
     assert os.pread(opened, 1 << 20, 0) == old
