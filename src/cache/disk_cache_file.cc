@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/aligned_memory.h"
+#include "base/read_at.h"
 #include "cache/disk_cache_sum.h"
 
 namespace augur {
@@ -61,7 +62,7 @@ Result<UniqueFd> OpenDiskCacheFile(int folder, const std::string& folder_path, c
 
 Result<DiskCacheHeader> ReadDiskCacheHeader(int fd, const std::string& path) {
   DiskCacheHeader header{};
-  AUGUR_TRY_ASSIGN(bytes, ReadDiskCache(fd, path, std::as_writable_bytes(std::span(&header, 1)), 0));
+  AUGUR_TRY_ASSIGN(bytes, ReadUpTo(fd, path, std::as_writable_bytes(std::span(&header, 1)), 0));
   const auto all = std::as_bytes(std::span(&header, 1));
   if (std::all_of(all.begin(), all.end(), [](std::byte b) { return b == std::byte{0}; })) {
     return Status(Code::kBusy, path + ": has no header yet");
@@ -131,18 +132,6 @@ Status WriteDiskCache(int fd, const std::string& path, std::span<const std::byte
     offset += static_cast<uint64_t>(done);
   }
   return Status::Ok();
-}
-
-Result<size_t> ReadDiskCache(int fd, const std::string& path, std::span<std::byte> bytes, uint64_t offset) {
-  size_t read = 0;
-  while (read < bytes.size()) {
-    const ssize_t done = ::pread(fd, bytes.data() + read, bytes.size() - read, static_cast<off_t>(offset + read));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return ErrnoStatus(errno, path);
-    if (done == 0) break;
-    read += static_cast<size_t>(done);
-  }
-  return read;
 }
 
 }  // namespace augur

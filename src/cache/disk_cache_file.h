@@ -46,7 +46,5 @@ bool LockDiskCacheBytes(int fd, int type, int64_t first, int64_t count);
 
 // Writes every byte. kNoSpace: the disk or a quota is full.
 Status WriteDiskCache(int fd, const std::string& path, std::span<const std::byte> bytes, uint64_t offset);
-// Reads until `bytes` is full or the file ends; the number of bytes read.
-Result<size_t> ReadDiskCache(int fd, const std::string& path, std::span<std::byte> bytes, uint64_t offset);
 
 }  // namespace augur

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/read_at.h"
+
 namespace augur {
 namespace {
 
@@ -27,7 +29,7 @@ Result<std::vector<DiskCacheLogSlot>> ReadSlots(int fd, const std::string& path,
     const uint64_t count = std::min(kPieceSlots - at % kPieceSlots, end - at);
     slots.resize(begin + count);
     const std::span<std::byte> piece = std::as_writable_bytes(std::span(slots).subspan(begin));
-    AUGUR_TRY_ASSIGN(bytes, ReadDiskCache(fd, path, piece, kDiskCacheHeaderBytes + at * sizeof(DiskCacheLogSlot)));
+    AUGUR_TRY_ASSIGN(bytes, ReadUpTo(fd, path, piece, kDiskCacheHeaderBytes + at * sizeof(DiskCacheLogSlot)));
     const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
     const bool empty = std::all_of(piece.begin(), piece.begin() + static_cast<ptrdiff_t>(bytes), is_zero);
     // A file that was cut in the middle of an entry: what is left of it does not have its sum.

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "base/read_at.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "pack/container.h"
@@ -32,24 +32,16 @@ constexpr size_t kHeadBytes = 64 * kKiB;
 // A file that is only looked at.
 class OpenFile final : public ContainerInput {
  public:
-  explicit OpenFile(int fd) : fd_(fd) {}
+  OpenFile(int fd, const std::string& name) : fd_(fd), name_(name) {}
   Result<std::span<const std::byte>> Next() override { return std::span<const std::byte>(); }
   Status ReadAt(uint64_t offset, std::span<std::byte> out) override {
-    return Read(offset, out) == out.size() ? Status() : Status(Code::kChanged, "it is shorter");
-  }
-  // How many bytes there were.
-  size_t Read(uint64_t offset, std::span<std::byte> out) const {
-    size_t done = 0;
-    while (done < out.size()) {
-      const ssize_t got = ::pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-      if (got <= 0) break;
-      done += static_cast<size_t>(got);
-    }
-    return done;
+    AUGUR_TRY_ASSIGN(got, ReadUpTo(fd_, name_, out, offset));
+    return got == out.size() ? Status() : Status(Code::kChanged, "it is shorter");
   }
 
  private:
   const int fd_;
+  const std::string& name_;
 };
 
 struct Look {
@@ -61,10 +53,12 @@ Look LookAt(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK));
   struct stat info = {};
   if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  OpenFile input(fd.get());
   std::vector<std::byte> head(kHeadBytes);
-  head.resize(input.Read(0, head));
+  const Result<size_t> got = ReadUpTo(fd.get(), path, head, 0);
+  if (!got.ok()) return {};
+  head.resize(*got);
   if (!ImageExtension(head).empty()) return {.is_image = true, .kind = {}};
+  OpenFile input(fd.get(), path);
   Container container = {.input = input, .name = path, .bytes = static_cast<uint64_t>(info.st_size), .attributes = {}};
   const Result<ContainerKind> kind = FindContainerKind(container, head);
   return {.is_image = false, .kind = kind.ok() ? DescribeContainer(*kind, head) : std::string_view()};

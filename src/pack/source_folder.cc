@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/read_at.h"
 #include "base/units.h"
 #include "pack/lister.h"
 
@@ -30,15 +31,7 @@ class LocalSourceFile final : public SourceFile {
         name_(std::move(name)) {}
 
   Result<size_t> ReadAt(std::span<std::byte> out, uint64_t offset) const override {
-    size_t done = 0;
-    while (done < out.size()) {
-      const ssize_t n = ::pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return ErrnoStatus(errno, name_);
-      if (n == 0) break;
-      done += static_cast<size_t>(n);
-    }
-    return done;
+    return ReadUpTo(fd_.get(), name_, out, offset);
   }
 
   Status CheckUnchanged() const override {

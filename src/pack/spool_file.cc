@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/read_at.h"
 #include "base/units.h"
 
 namespace augur {
@@ -34,15 +35,7 @@ Status SpoolFile::Write(uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 Result<size_t> SpoolFile::Read(uint64_t offset, std::span<std::byte> bytes) const {
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::pread(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ErrnoStatus(errno, Printable(folder_) + ": a temporary file");
-    if (n == 0) break;
-    done += static_cast<size_t>(n);
-  }
-  return done;
+  return ReadUpTo(fd_.get(), Printable(folder_) + ": a temporary file", bytes, offset);
 }
 
 }  // namespace augur

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/read_at.h"
 #include "base/units.h"
 #include "pack/little_endian.h"
 
@@ -30,18 +31,6 @@ bool Begins(std::span<const std::byte> bytes, const char* signature) {
   return bytes.size() >= 4 && std::memcmp(bytes.data(), signature, 4) == 0;
 }
 
-Result<size_t> ReadAt(int fd, uint64_t offset, std::span<std::byte> bytes, const std::string& name) {
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ErrnoStatus(errno, Printable(name));
-    if (n == 0) break;
-    done += static_cast<size_t>(n);
-  }
-  return done;
-}
-
 Status Damaged(const std::string& name) {
   return {Code::kCorrupt,
           Printable(name) + ": the zip's end record does not fit the file: make or fetch the archive anew"};
@@ -55,7 +44,7 @@ Status Split(const std::string& name) {
 Result<ZipEnd> ReadEnd64(int fd, std::span<const std::byte> locator, const std::string& name) {
   if (NumberAt(locator, 4, 4) != 0 || NumberAt(locator, 16, 4) > 1) return Split(name);
   std::array<std::byte, kEnd64Bytes> record = {};
-  AUGUR_TRY_ASSIGN(got, ReadAt(fd, NumberAt(locator, 8, 8), record, name));
+  AUGUR_TRY_ASSIGN(got, ReadUpTo(fd, Printable(name), record, NumberAt(locator, 8, 8)));
   if (got < record.size() || !Begins(record, "PK\6\6")) return Damaged(name);
   if (NumberAt(record, 24, 8) != NumberAt(record, 32, 8)) return Split(name);
   return ZipEnd{.directory_offset = NumberAt(record, 48, 8),
@@ -72,7 +61,7 @@ Result<ZipEnd> FindZipEnd(int fd, const std::string& name) {
   const auto file_bytes = static_cast<uint64_t>(info.st_size);
   std::vector<std::byte> buffer(std::min<uint64_t>(file_bytes, kSearchBytes));
   const uint64_t base = file_bytes - buffer.size();
-  AUGUR_TRY_ASSIGN(got, ReadAt(fd, base, buffer, name));
+  AUGUR_TRY_ASSIGN(got, ReadUpTo(fd, Printable(name), buffer, base));
   const std::span<const std::byte> tail = std::span(buffer).first(got);
   for (size_t end = tail.size(); end >= kEndBytes; --end) {
     const size_t at = end - kEndBytes;
