@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from conftest import daemons, drop_caches, holders, open_files, run, wait_until
+from test_mount_command import HandedDown
 
 
 def assert_served_again(log, times):
@@ -17,6 +18,17 @@ def assert_served_again(log, times):
         return log.read_text(encoding="utf-8")
 
     wait_until(lambda: text().count("the mount is served again") == times, lambda: f"served again {times} times:\n{text()}")
+
+
+def mount_handed_down(mounts, room, point, store):
+    """Over a descriptor of a mount that was made before. Returns the descriptor's name, which the daemon has in its command line."""
+    mounts.points.append(point)
+    handed = HandedDown(point)
+    name = f"/dev/fd/{handed.fd}"
+    done = run([mounts.program, store, name, "-o", f"log={room}/log"], pass_fds=[handed.fd])
+    os.close(handed.fd)
+    assert done.returncode == 0, done.stderr
+    return name
 
 
 class Killer:

@@ -22,6 +22,7 @@ from conftest import (
     wait_until,
 )
 from prefetching import log_of
+from restart_fixtures import assert_served_again
 
 pytestmark = needs_root
 
@@ -133,7 +134,7 @@ def test_the_holder_is_the_first_process(room, point, first_process):
         drop_caches()
         pid = served(first_process, point)
         wait_until(lambda: first_process.processes() == sorted([*ALL, "augur-holder"]), first_process.processes)
-        wait_until(lambda deaths=deaths: log_of(room).count("the mount is served again") == deaths, "it is served again")
+        assert_served_again(room / "log", deaths)
     first_process.run("sh", "-c", "sleep 0.1 & sleep 0.1 &")  # orphans
     wait_until(lambda: first_process.processes() == sorted([*ALL, "augur-holder"]), first_process.processes)
     holder = first_process.first

@@ -20,8 +20,7 @@ from conftest import (
     run,
     wait_until,
 )
-from restart_fixtures import Killer, killer  # noqa: F401
-from test_mount_command import HandedDown
+from restart_fixtures import Killer, killer, mount_handed_down  # noqa: F401
 from test_privileges import (
     CAP_DAC_READ_SEARCH,
     CAP_SETGID,
@@ -59,12 +58,7 @@ def test_an_ordinary_user(room, mounts, point, small_store, users_may_mount):
 
 def test_a_descriptor_that_was_handed_down(room, mounts, point, small_store):
     """L8, A3"""
-    mounts.points.append(point)
-    handed = HandedDown(point)
-    name = f"/dev/fd/{handed.fd}"
-    done = run([mounts.program, small_store, name, "-o", f"log={room}/log"], pass_fds=[handed.fd])
-    os.close(handed.fd)
-    assert done.returncode == 0, done.stderr
+    name = mount_handed_down(mounts, room, point, small_store)
     assert read_hello(point) == HELLO
     Killer(mounts, room, point, name).kill()
     drop_caches()

@@ -35,6 +35,7 @@ from conftest import (
     wait_until,
 )
 from prefetching import log_of
+from restart_fixtures import assert_served_again
 
 pytestmark = needs_root
 
@@ -199,7 +200,7 @@ def test_another_daemon_goes_on_over_io_uring(room, mounts, point, data, ctl, sw
         for _ in range(KILLS):
             os.kill(pid, signal.SIGKILL)
             kills.append(pid)
-            wait_until(lambda: log_of(room).count("the mount is served again") == len(kills), lambda: log_of(room))
+            assert_served_again(room / "log", len(kills))
             pid = mounts.pid(point)
         assert {error for one in found for error in one.result(PATIENCE_S)} <= {errno.ECANCELED}
     assert transport_of(ctl, point).startswith("uring: ") and transport_of(ctl, point).endswith("as the mount was made")

@@ -34,8 +34,15 @@ from conftest import (
     wait_until,
 )
 from prefetching import Prediction, log_of
-from restart_fixtures import assert_goes_on, assert_open_stays_usable, assert_served_again, restart, script, shared_state
-from test_mount_command import HandedDown
+from restart_fixtures import (
+    assert_goes_on,
+    assert_open_stays_usable,
+    assert_served_again,
+    mount_handed_down,
+    restart,
+    script,
+    shared_state,
+)
 from test_privileges import CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID, assert_holds, threads_status
 
 pytestmark = needs_root
@@ -449,12 +456,7 @@ def test_run_as(room, mounts, point, ctl, small_store):
 
 def test_a_descriptor_that_was_handed_down(room, mounts, point, ctl, small_store):
     """L12, A3"""
-    mounts.points.append(point)
-    handed = HandedDown(point)
-    name = f"/dev/fd/{handed.fd}"
-    done = run([mounts.program, small_store, name, "-o", f"log={room}/log"], pass_fds=[handed.fd])
-    os.close(handed.fd)
-    assert done.returncode == 0, done.stderr
+    name = mount_handed_down(mounts, room, point, small_store)
     for _ in range(2):
         restart(ctl, point)
         drop_caches()
