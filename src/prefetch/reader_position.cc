@@ -102,12 +102,24 @@ std::vector<Position> ReaderPosition::FindReader(EntryNumber last) const {
     const Position here = epoch.UseOf(last, epoch.begin);
     if (read.empty() || here == kNever) continue;
     const auto apart = [here](Position position) { return std::max(position, here) - std::min(position, here); };
-    if (apart(front_) < options_.spread_max) return {};  // though another epoch may be the same
+    if (Together(here, front_)) return {};  // though another epoch may be the same
     if (!found.empty() && found.back() > front_) continue;
     std::erase_if(read, [&](Position position) { return apart(position) >= options_.spread_max / 2; });
     if (read.size() >= options_.strays_to_jump) found = std::move(read);
   }
   return found;
+}
+
+// Whether the readers of one run may be at both places at the same time. A loader begins an epoch when nearly all of
+// the one before was read. An open that was told late, of a file read before the order was known, names a file of the
+// next epoch: in a short one that is near, but nobody reads there yet.
+bool ReaderPosition::Together(Position one, Position other) const {
+  const auto [first, last] = std::minmax(one, other);
+  if (last - first >= options_.spread_max) return false;
+  if (first < schedule_.begin() || first >= schedule_.end()) return true;
+  const ReadSchedule::Epoch& epoch = schedule_.EpochOf(first);
+  const uint64_t untold = uint64_t{2} * std::max(options_.lag, options_.support);
+  return last < epoch.end() || first + std::max<uint64_t>(epoch.order->size() / 8, untold) >= epoch.end();
 }
 
 ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
@@ -119,7 +131,8 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
   while (position != kNever && WasRead(position)) {
     const Position next = schedule_.NextRead(slot, position + 1);
     const bool told = (HowSeen(position) & how) != 0 || !options_.opens;
-    if (!told || position + options_.lag >= front_ || next >= front_ + options_.spread_max) {
+    const bool again = next != kNever && (next < front_ || Together(next, front_));
+    if (!told || position + options_.lag >= front_ || !again) {
       // What the tail has passed may as well be read again by a reader who has gone back there: Stray finds out.
       if (position < tail_ && told) return Stray(slot, missed);
       const bool first_miss = missed && position >= base_ && (HowSeen(position) & kByRead) == 0;
@@ -128,7 +141,7 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
     }
     position = next;
   }
-  if (position == kNever || position >= front_ + options_.spread_max) return Stray(slot, missed);
+  if (position == kNever || (position >= front_ && !Together(position, front_))) return Stray(slot, missed);
   ++seen_reads_;
   if (options_.support_of > 0) {
     std::erase_if(in_front_, [this](const auto& one) { return one.second + options_.support_of < seen_reads_; });
@@ -216,13 +229,17 @@ ReaderPosition::Seen ReaderPosition::Stray(Slot slot, bool missed) {
 bool ReaderPosition::JumpNear(Position position, bool missed) {
   const size_t known = std::min(stray_count_, kStrays);
   // A reader in an epoch elsewhere reads positions that are near each other; a stranger's are anywhere. By chance,
-  // 8 of 16 anywhere in an epoch of 16 spreads or more lie in one spread less often than once in 10^4 reads, and the
-  // reader at the front brings the front back.
+  // 8 of 16 anywhere in an epoch lie in a sixteenth of it less often than once in 10^4 reads, and the reader at the
+  // front brings the front back. In a short epoch workers may be farther apart: See finds their trail.
+  const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
+  const uint64_t part = schedule_.EpochOf(here).order->size() / 32;
+  const Position apart_max =
+      std::min<uint64_t>(options_.spread_max / 2, std::max<uint64_t>(part, options_.strays_to_jump));
   std::vector<Position> near;
   for (size_t i = 0; i < known; ++i) {
     for (const Position other : strays_[i]) {
       const Position apart = other > position ? other - position : position - other;
-      if (other != kNever && apart < options_.spread_max / 2) near.push_back(other);
+      if (other != kNever && apart < apart_max) near.push_back(other);
     }
   }
   if (near.size() < options_.strays_to_jump) return false;

@@ -100,6 +100,7 @@ class ReaderPosition {
   void FollowReads();
   void ForgetChance(Position epoch_reads);
   void Advance();
+  bool Together(Position one, Position other) const;
   Seen SeeHere(Slot slot, bool missed);
   Seen Stray(Slot slot, bool missed);
   bool JumpNear(Position position, bool missed);

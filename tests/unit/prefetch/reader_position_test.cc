@@ -117,6 +117,30 @@ TEST_F(ReaderPositionTest, AnOpenThatIsToldAfterItsReadIsTheSameRead) {
   EXPECT_EQ(reader_.front(), schedule_.end());
 }
 
+// An order is known after some reads of its epoch, whose opens may be told after that. Each of them is in the epoch to
+// come, which in a short one is near.
+TEST_F(ReaderPositionTest, AnOpenOfAFileReadBeforeTheOrderWasKnownDoesNotMoveTheFront) {
+  constexpr size_t kFiles = 600;
+  for (const size_t before : {9U, 60U, 200U}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(std::to_string(before) + ", " + std::to_string(seed));
+      ReadSchedule schedule(Place);
+      ReaderPosition progress(schedule, {.opens = true});
+      const Order first = Shuffled(kFiles, seed);
+      schedule.Append(Shared(Order(first.begin() + static_cast<ptrdiff_t>(before), first.end())));
+      for (uint64_t epoch = 1; epoch < 3; ++epoch) schedule.Append(Shared(Shuffled(kFiles, 100 * seed + epoch)));
+      for (size_t i = 0; i < kFiles; ++i) {
+        progress.See(schedule.SlotOf(first[i]));
+        const size_t read = i + 1 - std::min(i + 1, before);
+        ASSERT_LE(progress.front(), read) << i;
+        if (i > before) {
+          ASSERT_GE(progress.front() + 4, read) << i;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(ReaderPositionTest, InterleavedWorkersAreOneReader) {
   constexpr size_t kWorkers = 4;
   constexpr size_t kSpread = 2 * kWorkers * 32;
