@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "store/file_io.h"
 #include "store/manifest.h"
 
 namespace augur {

@@ -15,7 +15,7 @@ import subprocess
 import tarfile
 
 import pytest
-from conftest import errno_of, needs_root, pack, run, wait_until
+from conftest import errno_of, needs_root, no_error_at_a_crash, pack, run, wait_until
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL.Image")
@@ -251,6 +251,7 @@ def test_a_damaged_record(room, augurpack, archive_tree, mounts, point):
     assert wanted.getvalue()[bad[0] - 512 :].startswith(b"n01_77.jpg\0")
 
 
+@no_error_at_a_crash
 def test_a_killed_daemon(room, archive_store, samples, mounts, point):
     """L8, W19: an open archive goes on, with the same bytes and the same inode number."""
     pid = mounts.mount(archive_store, point, f"log={room}/log", "memory=64M")

@@ -21,6 +21,7 @@ from conftest import (
     measures_memory,
     mount_rows,
     needs_root,
+    no_error_at_a_crash,
     pack,
     read_hello,
     run,
@@ -63,6 +64,7 @@ def kernel_kills(group):
 
 
 @measures_memory
+@no_error_at_a_crash
 def test_its_control_group_is_full(room, mounts, point, augurpack, group):
     """L8: the kernel kills the daemon, which is the largest. The next one takes no more memory than the group has now."""
     tree = room / "tree"

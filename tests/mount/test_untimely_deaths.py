@@ -19,6 +19,7 @@ from conftest import (
     kill_all,
     mount_rows,
     needs_root,
+    no_error_at_a_crash,
     read_hello,
     statistics,
     thread_names,
@@ -60,6 +61,7 @@ def test_the_third_daemon_dies_before_it_serves(room, mounts, point, small_store
     assert re.search(r"three daemons have died within ten seconds.* was killed by signal 11 \(SEGV\)", log_of(room)), log_of(room)
 
 
+@no_error_at_a_crash
 def test_killed_as_soon_as_it_answers(room, mounts, point, small_store):
     """L9: a SIGKILL is not counted once the daemon takes requests, even if it is not done with its start."""
     mounts.mount(small_store, point)
@@ -70,6 +72,7 @@ def test_killed_as_soon_as_it_answers(room, mounts, point, small_store):
     assert read_hello(point) == HELLO and holders(point) == [holder]
 
 
+@no_error_at_a_crash
 @pytest.mark.skipif("AUGUR_SANITIZER" in os.environ, reason="a sanitizer wants to be loaded first")
 def test_a_death_at_once(room, mounts, point, small_store, slow_fork):
     """L9: a daemon that was dead and collected when its holder came to watch it is followed by another one."""

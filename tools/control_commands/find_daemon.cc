@@ -33,12 +33,18 @@ Status NotOurs(const std::string& mountpoint) {
               ": no AugurFS is mounted here; 'findmnt -t fuse.augurfs' lists the mounts that there are"};
 }
 
+// The next one may follow.
+Status Ended(const std::string& mountpoint) {
+  return {Code::kStopped, Printable(mountpoint) + ": the daemon of this mount ended while it was asked"};
+}
+
 Status Explain(int error, const std::string& mountpoint) {
   if (error == ENOTCONN || error == ECONNABORTED) {  // before it was asked, or while
     return {Code::kNotFound, Printable(mountpoint) +
                                  ": the daemon of this mount has ended: unmount it (fusermount3 -u, or umount as root) "
                                  "and mount it again"};
   }
+  if (error == ECANCELED) return Ended(mountpoint);  // over io_uring (SEMANTICS.md, L16)
   if (error == EACCES) {
     return {Code::kPermission,
             Printable(mountpoint) + ": this user may not look into it: run augurctl as the user who mounted it"};
@@ -74,10 +80,7 @@ Result<std::string> ReadControlFile(const std::string& mountpoint) {
   if (!file.valid()) return Explain(errno, mountpoint);
   std::array<char, PATH_MAX> text{};
   const ssize_t bytes = read(file.get(), text.data(), text.size());
-  if (bytes < 0 && errno == ENOENT) {
-    return Status(Code::kStopped, Printable(mountpoint) + ": the daemon of this mount ended while it was asked");
-  }
-  if (bytes < 0) return Explain(errno, mountpoint);
+  if (bytes < 0) return errno == ENOENT ? Ended(mountpoint) : Explain(errno, mountpoint);
   std::string path(text.data(), static_cast<size_t>(bytes));
   if (!path.starts_with('/') || !path.ends_with('\n')) return NotOurs(mountpoint);
   path.pop_back();
