@@ -12,8 +12,11 @@ Tables, each a figure a round for all contenders in turn, there and back again; 
     np.load     the same of the arrays of view npy; beside them the same bytes as files
     cold        READs that the daemon answers from its memory, by 1, 4 and 16 threads (readfiles): all records are in the retained cache,
                 push=off, and drop_caches 3 before. Folder and EROFS would read their disk here, so the base is /dev/fuse
+    images      images of an HDF5 file by h5py, in shuffled order: of a copy of the file, and of view h5, from the page cache and from
+                the daemon's memory. Images in archives are not pushed: the last two tell what that costs
 
-The mounts have restart=no. FUSE over io_uring is switched on for the run, and put back. --python needs numpy, or np.load is left out.
+The mounts have restart=no. FUSE over io_uring is switched on for the run, and put back. --python needs numpy and
+h5py, or np.load and images are left out.
 """
 
 import argparse
@@ -65,8 +68,8 @@ def read(args, what, folder, count):
     return float(mounts.run(args.python, READER, what, folder, count))
 
 
-def has_numpy(python):
-    return subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
+def has(python, module):
+    return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0
 
 
 def peers(args, tree, work):
@@ -106,7 +109,7 @@ def small_requests(args):
 
 def arrays(args):
     """np.load of the arrays of a view, and of the same bytes as files."""
-    if not has_numpy(args.python):
+    if not has(args.python, "numpy"):
         measure.say(f"left out: np.load: {args.python} has no numpy")
         return []
     work = os.path.join(args.work, "arrays")
@@ -133,6 +136,37 @@ def arrays(args):
     return [table]
 
 
+def images(args):
+    """Images of an archive, whose records were made before."""
+    if not has(args.python, "h5py"):
+        measure.say(f"left out: images: {args.python} has no h5py")
+        return []
+    people = [OverDevice(args.tree, args.work), OverUring(args.tree, args.work)]
+    people[0].prepare()
+    copy = os.path.join(args.work, "all.h5")
+    table = measure.Table("images of view h5 by h5py, one reader", "images/s", "file, page cache")
+    made = "rendered_bytes"
+    for number in range(args.rounds):
+        for one in measure.in_turn(people, number):
+            with one.mounted(f"memory={8 << 10}M", "predict=off") as point:
+                file = os.path.join(point, ".augur", "views", args.images, "all.h5")
+                if not os.path.exists(copy):
+                    shutil.copyfile(file, copy)
+                for _ in range(2):  # the records of some are still read in the first
+                    read(args, "images", file, 1)
+                    measure.forget_files(os.path.dirname(file))
+                before = mounts.statistics(point)["counters"][made]
+                memory = read(args, "images", file, 1)
+                if mounts.statistics(point)["counters"][made] != before:
+                    raise RuntimeError(f"{one.name}: images were made again")
+                table.add(f"{one.name}, daemon's memory", memory)
+                table.add(f"{one.name}, page cache", read(args, "images", file, args.passes))
+            measure.say(f"round {number + 1}: {one.name}: {memory:,.0f} images/s from memory")
+        read(args, "images", copy, 1)
+        table.add("file, page cache", read(args, "images", copy, args.passes))
+    return [table]
+
+
 def from_memory(args):
     """Cold READs that need no disk."""
     people = [OverDevice(args.tree, args.work), OverUring(args.tree, args.work)]
@@ -155,17 +189,18 @@ def from_memory(args):
     return list(tables.values())
 
 
-SCENARIOS = {"small": small_requests, "arrays": arrays, "cold": from_memory}
+SCENARIOS = {"small": small_requests, "arrays": arrays, "images": images, "cold": from_memory}
 
 
 def main():
     parser = argparse.ArgumentParser(description="What a request costs over each transport.")
-    parser.add_argument("what", nargs="+", choices=["all", *SCENARIOS], metavar="WHAT", help="all, small, arrays, cold")
-    parser.add_argument("--python", default=sys.executable, help="that reads; with numpy for np.load")
+    parser.add_argument("what", nargs="+", choices=["all", *SCENARIOS], metavar="WHAT", help="all, small, arrays, images, cold")
+    parser.add_argument("--python", default=sys.executable, help="that reads; with numpy for np.load, h5py for images")
     parser.add_argument("--work", default="/tmp", metavar="DIR", help="for the files, on the disk that is to be measured")
     parser.add_argument("--tree", metavar="DIR", help="the folder to read; default: photographs that are made")
     parser.add_argument("--files", type=int, default=2000, metavar="N")
     parser.add_argument("--view", default="npy+size=64", metavar="SPEC", help="the view of np.load")
+    parser.add_argument("--images", default="h5+size=256+crop=224", metavar="SPEC", help="the view of images")
     parser.add_argument("--rounds", type=int, default=5, metavar="N")
     parser.add_argument("--passes", type=int, default=3, metavar="N", help="over all files, hot")
     parser.add_argument("--calls", type=int, default=20000, metavar="N", help="of isatty")

@@ -5,6 +5,7 @@
     stat      microseconds of os.stat of a file, each file of the folder once
     read      files a second of open(path, "rb").read(), all files COUNT times in shuffled order, after one pass that is not counted
     load      the same with numpy.load
+    images    images a second of an HDF5 file (in the place of the folder) by h5py, all images COUNT times in shuffled order
 """
 
 import os
@@ -56,6 +57,18 @@ def read_one(path):
         file.read()
 
 
+def images_per_s(path, count):
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        images = file["images"]
+        numbers = [number for turn in range(count) for number in random.Random(turn).sample(range(len(images)), len(images))]
+        begin = time.perf_counter()
+        for number in numbers:
+            images[number]
+        return len(numbers) / (time.perf_counter() - begin)
+
+
 def main():
     what, folder, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
     if what == "isatty":
@@ -64,6 +77,8 @@ def main():
         figure = stat_us(folder)
     elif what == "read":
         figure = files_per_s(folder, count, read_one)
+    elif what == "images":
+        figure = images_per_s(folder, count)
     else:
         import numpy
 
