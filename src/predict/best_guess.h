@@ -13,15 +13,15 @@
 
 namespace augur {
 
-// Whether evidence of so many bits is believed of one guess among so many that were tried.
+// Whether a guess with `bits` bits of evidence is believed, when `tried` units (guesses times lists) were tried.
 bool Believed(double bits, double tried);
 
 // How well the guess agrees with the reads of the request's list of that number: from the epoch's start, or,
 // anywhere, from wherever in the epoch it agrees best.
 CandidateScorer::Midst TryGuess(const SearchRequest& request, size_t test, const Guess& guess, bool anywhere);
 
-// The order of a guess that is believed, as far as this host reads it by the reads of the list's test. `found`: how
-// well the whole order agrees with them; `from_start`: it begins with them.
+// The order of a guess that is believed, cut to the part that this host reads, which the reads of `test` tell. `found`:
+// how well the whole order agrees with those reads; `from_start`: it begins with them.
 struct HostOrder {
   IdentifiedOrder identified;
   bool open = false;  // the reads are too few to tell which part this host reads; this is the likelier one

@@ -13,10 +13,10 @@
 
 namespace augur {
 
-// The first reads of an epoch as indices of one list of samples: what a guess is held against.
+// The first reads of an epoch as indices of one list of samples, with which guesses are compared.
 struct IndexReads {
   struct Stream {
-    uint32_t id = 0;    // StreamId; 0: nobody could be named for these
+    uint32_t id = 0;    // StreamId; 0: the process that made these reads is not known
     bool sure = false;  // nothing was, or can have been, read before the first of them
     LaunchFacts launch;
     IndexOrder indices;
@@ -25,14 +25,14 @@ struct IndexReads {
   uint64_t count = 0;
 };
 
-// CandidateScorer holds guesses of how an epoch was shuffled against its first reads, by Evidence. Immutable, safe from
+// CandidateScorer compares guesses of how an epoch was shuffled with its first reads, by Evidence. Immutable, safe from
 // any thread: a search calls it from all of its own.
 class CandidateScorer {
  public:
-  // A guess is believed when it has so many bits more than the log2 of the guesses that were tried: wrong with a
-  // probability of 10^-6.
+  // A guess is believed when it has at least this number of bits more than the log2 of the number of guesses that were
+  // tried: wrong with a probability of 10^-6.
   static constexpr double kBelievedBits = 20;
-  // Of each stream, the first so many reads are held against a guess.
+  // Of each stream, the first reads up to this number are compared with a guess.
   static constexpr size_t kReadsAStream = 64;
 
   // Reads of files that the list does not have are left out: they belong to something else.

@@ -11,7 +11,7 @@
 
 namespace augur {
 
-// EpochFollower holds the reads of one job against the order that was predicted for its epoch: what has been read,
+// EpochFollower compares the reads of one job with the order that was predicted for its epoch: what has been read,
 // where the readers are, and whether they still follow it. Not synchronized. Memory: 1 bit a read of the epoch.
 //
 // Readers of an epoch are apart from each other, since the workers of a loader read batches in turn: by up to workers x
@@ -25,10 +25,10 @@ namespace augur {
 // an eighth of all files, too: that is more where the epoch is a rank's share, of which a loader may read all at once.
 class EpochFollower {
  public:
-  // What was gained is forgotten beyond this, so that a reader who has gone elsewhere is soon found out: after ten
+  // Bits that are gained beyond this are dropped, so that a reader who has gone elsewhere is soon found out: after ten
   // misses.
   static constexpr double kBitsMax = 40;
-  // Lost is an order by as much, before it was ever right; after that, by what it had.
+  // An order with fewer bits than this is lost. One that has gained bits loses those first.
   static constexpr double kLostBits = -12;
   static constexpr uint32_t kReachMin = 1024;  // but a quarter of a small epoch, and this in any:
   static constexpr uint32_t kReachOfAny = 128;
@@ -36,49 +36,49 @@ class EpochFollower {
   static constexpr uint32_t kReachMax = 65536;
   static constexpr uint32_t kAgainsMax = 256;  // a batch of such a reader
 
-  // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: as far as is
+  // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: the last one
   // known of these readers. `files`: of the set of which a reader without an order takes any; 0: those of the order.
   // The share of one rank is a small part of the set, so that each hit says much, however far the readers are apart.
   explicit EpochFollower(SharedOrder order, uint32_t begin = 0, uint32_t reach = kReachFirst, uint64_t files = 0);
 
   enum class Kind {
     kHit,
-    kAgain,  // was read lately: a further piece, or the open of what was a READ; or ReadBefore
+    kAgain,  // was read lately: a further piece of it, or the open that belongs to an earlier READ; or ReadBefore
     kMiss,
   };
-  // The file was read by somebody of this job; `open`: so far only its open is known.
+  // A reader of this job has read the file; `open`: so far only its open is known.
   Kind Saw(EntryNumber file, bool open = false);
   // A place of the file that is to be read soon; none: it is not expected now.
   std::optional<uint32_t> Expects(EntryNumber file) const;
   // Whether it is one of the next places, of as many as may fill up an epoch's end.
   bool ExpectsSoon(EntryNumber file) const;
-  // Whether it was one of the last reads, as far as the readers are apart: this is a further piece of it, or its open.
+  // Whether it was read lately, at most reach() places behind front(): this is a further piece of it, or its open.
   bool ReadLately(EntryNumber file) const;
   // Whether a read that is not expected says nothing: the file was read in this epoch before, however long ago. A
   // reader that maps its files (DALI) touches their pages thousands of files later, when the kernel may have dropped
   // them. But when kAgainsMax come with no hit between them, everything is read anew.
   bool ReadBefore(EntryNumber file);
-  // Whether this is a read of the last batches, which are filled up with the first files of the epoch so that all ranks
+  // Whether this is a read of the last batches. These are filled up with the first files of the epoch so that all ranks
   // have as many (DistributedSampler's padding where the order does not have it, accelerate's even_batches). Each of
   // those files may come once more, by its open and by a READ.
   bool FillsUp(EntryNumber file);
-  // A read that was expected, of this epoch or the next: it makes up for one of those.
+  // A read that was expected, of this epoch or the next: it makes up for one read for which ReadBefore was true.
   void MakeUp();
-  // Whether so many of those were made up for that this is a reader who comes back to his files.
+  // Whether at least kComesBack such reads were made up for: this is a reader who comes back to his files.
   bool ComesBack() const { return made_up_ >= kComesBack; }
-  // Somebody of this job read what was not expected.
+  // A reader of this job has read a file that was not expected.
   void Miss();
 
   // What the last reads say for the order; whether they do not agree with it any more.
   double bits() const { return bits_; }
   bool lost() const { return bits_ < kLostBits; }
   uint32_t reach() const { return reach_; }
-  // How far the readers were apart lately; as far as they may be until some were seen.
+  // How far the readers were apart lately, in places; until kLately hits were seen, reach().
   uint32_t apart() const { return apart_; }
   // Whether the last reads of all were made: what may come are stragglers.
   bool finished() const { return hits_at_end_ >= kHitsAtEnd && NearEnd(); }
-  // Whether the readers may have come to the end, as far as they are apart. Samplers that drop the last batch of each
-  // rank come no further than that.
+  // Whether the readers may have come to the end: it is in reach of front(), or only as many places are left as
+  // samplers leave out that drop the last batch of each rank.
   bool NearEnd() const;
   // So far as seen: reads that were expected, and those that were not.
   uint64_t hits() const { return hits_; }
@@ -89,9 +89,9 @@ class EpochFollower {
   const EpochOrder& order() const { return *order_; }
   // The place behind the last one up to which the foremost readers have read everything.
   uint32_t ReadUpTo() const;
-  // What was read of it, in order.
+  // The files at the places that were read, in order.
   Order Done() const;
-  // What is still to be read, in order; nothing before the begin.
+  // The files that are still to be read, in order; none before `begin`.
   Order Rest() const;
 
  private:

@@ -25,7 +25,7 @@ inline std::vector<EntryNumber> SeenFiles(const EpochStart& epoch) {
   return files;
 }
 
-// How many of its reads guesses are held against, how many are kept, and how many were made.
+// How many of its reads guesses are compared with, how many are kept, and how many were made.
 inline uint64_t HeldReadsOf(const EpochStart& epoch) {
   uint64_t reads = 0;
   for (const EpochStream& stream : epoch.streams) {

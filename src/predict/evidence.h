@@ -14,15 +14,15 @@ namespace augur {
 //
 //   p(read) = 0.97 * s(place) + 0.03 / n
 //
-// where n is the number of reads in the epoch, 0.03 the share of reads that a right prediction gets wrong, and s a
-// distribution over the places of the order: for the first read of a stream 0.3 at the beginning and the rest by
-// 1 / (1 + place); then, from the place of the stream's last read, 0.4 for the next one, 0.3 for as far again as the
-// last step (the stride of a rank among others), 0.15 over the next 64 by 1 / gap (reads that were not seen, for the
-// page cache served them), and 0.15 over the whole epoch (the next batch of a worker, wherever it is). Where a read's
-// stream is not known, it may go on from any of the last kHeads reads. Each of these sums to at most 1 over all places,
-// so what is gained by chance is bounded by a theorem (Ville's inequality for the likelihood ratio): whatever a reader
-// who reads at random does, and however long, it comes to b bits with a probability of at most 2^-b. Whoever tried m
-// predictions, log2 m bits are his price.
+// Here n is the number of reads in the epoch, and 0.03 the share of reads that a right prediction gets wrong. s is a
+// distribution over the places of the order. For the first read of a stream it has 0.3 at the beginning and the rest by
+// 1 / (1 + place). For a later read it begins at the place of the stream's last read: 0.4 for the next place; 0.3 for
+// as far again as the last step (the stride of a rank among others); 0.15 over the next 64 by 1 / gap (reads that were
+// not seen, for the page cache served them); and 0.15 over the whole epoch (the next batch of a worker, wherever it
+// is). Where a read's stream is not known, it may go on from any of the last kHeads reads. Each of these sums to at
+// most 1 over all places, so a theorem bounds the bits that chance gains (Ville's inequality for the likelihood ratio):
+// in whatever way a random reader reads, and however long, it comes to b bits with a probability of at most 2^-b.
+// Whoever tries m predictions subtracts log2 m bits for that.
 //
 // Not synchronized. Memory: 100 bytes a stream, kStreamsMax of them.
 class Evidence {

@@ -10,22 +10,22 @@
 
 namespace augur {
 
-// ForecastPublisher is what the prefetch was told of the coming reads: of one job its epochs one after the other, of
-// several their lanes side by side, which must be merged anew when the jobs come apart from the speeds that were taken
-// for it. Of jobs that read different views of the mount those in the view of most are merged. An order that the user
-// gave goes first. Not synchronized, no clock. REQUIRES: `orders` outlives it.
+// ForecastPublisher tells the prefetch the coming reads, and remembers them: of one job its epochs one after the other,
+// of several jobs their lanes (the coming reads of a job) side by side. Lanes are merged anew when the jobs come apart
+// from the speeds assumed for the merge. Of jobs that read different views of the mount those in the view of most are
+// merged. An order that the user gave goes first. Not synchronized, no clock. REQUIRES: `orders` outlives it.
 class ForecastPublisher {
  public:
   // More than that is no handful of jobs; a merged order would be of no use.
   static constexpr size_t kLanesMax = 16;
-  // So many files of a merged order are told at a time. Jobs keep their speeds no longer.
+  // The most files of a merged order that are told at a time. Jobs keep their speeds no longer.
   static constexpr uint64_t kMergedMax = 16'384;
   // Two batches. The prefetch takes readers that are 1,024 reads apart for one; four lanes of this are 256.
   static constexpr double kDriftMax = 64;
 
   explicit ForecastPublisher(PredictedOrders& orders) : orders_(orders) {}
 
-  // `jobs`: those whose orders are known. `anew`: what was told before holds no longer; else what follows is added.
+  // `jobs`: those whose orders are known. `anew`: orders told before hold no longer; else those that follow are added.
   void Tell(const std::vector<const JobPredictor*>& jobs, bool anew, uint64_t now_us);
   // Whether it is time to tell again: the lanes have come apart or are nearly through, or an order that was given has
   // ended.

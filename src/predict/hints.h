@@ -29,7 +29,7 @@ namespace augur {
 class Hints {
  public:
   static constexpr size_t kHintsMax = 16;
-  // After so many reads that agree with nothing, a hint is wrong.
+  // After this number of reads that agree with nothing, a hint is wrong.
   static constexpr uint64_t kReadsToDeny = 48;
 
   // `running`: of each job the pass that it is in. The same hint given again begins anew; beyond kHintsMax the oldest

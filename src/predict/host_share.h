@@ -16,21 +16,21 @@ struct PlacedReads {
   std::vector<uint32_t> places;
 };
 
-// HostShare is the part of an epoch's order that the ranks of this host read, as far as its reads tell. A value.
+// HostShare is the part of an epoch's order that the ranks of this host read, worked out from their reads. A value.
 //
-// One process reads for one rank. So with a world size of w, rank r reads places r, r + w, r + 2w, ..., and all places
+// One process reads for one rank. With a world size of w, rank r reads places r, r + w, r + 2w and so on. So all places
 // of one stream leave the same remainder by w. A reader without ranks leaves each remainder once in w reads. For each w
 // the likelihood ratio of the two is summed, with the share of wrong reads as in Evidence:
 //   a stream of m reads, c of which leave the commonest remainder:
-//   -log2(w) + c * log2(0.97 * w + 0.03) + (m - c) * log2(0.03) bits
-// The candidates for w are the distances of consecutive reads, and what two such distances have in common: a worker
-// reads its batch in steps of w.
+//   -log2(w) + c * log2(0.97 * w + 0.03) + (m - c) * log2(0.03) bits.
+// The candidates for w are the distances of consecutive reads, and the greatest common divisor of each two that follow
+// each other: a worker reads its batch in steps of w.
 //
 // A world size costs its price as a candidate, log2(w) + 2 * log2(1 + log2(w)) + 1 bits: over all w the powers 2^-price
 // sum to less than 1, so that all of them together are one candidate (Rissanen, A Universal Prior for Integers, 1983).
 //
 // Without such a world size, one rank may read a contiguous piece of the order. Rank r of w begins at place n * r / w,
-// as DALI's shards, Hugging Face datasets' shard and numpy.array_split do, or at ceil(n / w) * r, as torch's
+// as DALI's shards, Hugging Face datasets' shard and numpy.array_split do. Or it begins at ceil(n / w) * r, as torch's
 // documentation has it for IterableDataset. A resumed run begins at any of the n places: log2(n) bits against log2(w)
 // for the rank, the price of w, and log2(3) for the three ways to round. The least w with such a begin is the
 // likeliest. The end of the piece stays a guess, because a reader may also go on behind it (DALI does so unless

@@ -27,7 +27,7 @@ class HotDataPause {
   // `fetched_files`: made up in tests; empty: by the statistics.
   HotDataPause(const StoreSummary& summary, const Statistics& statistics, std::function<double()> fetched_files);
 
-  // So many accesses came.
+  // This number of accesses came.
   void Count(uint64_t accesses) { accesses_ += accesses; }
   // Whether the data has turned hot or cold since the last call.
   DataHeat::Turn Look(uint64_t now_us);

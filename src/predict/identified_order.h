@@ -32,7 +32,7 @@ struct IdentifiedOrder {
   SharedOrder order;
   uint32_t begin = 0;  // the first place that is read, in a run that was resumed in mid-epoch
   uint32_t nth =
-      0;  // passes of the job over this set of files before it, as far as it was asked for (EpochStart::epoch)
+      0;  // passes of the job over this set of files before it (EpochStart::epoch); set once the order is followed
   // log2 of the odds against chance, after all that was tried: wrong with a probability of 2^-bits.
   double bits = 0;
 
@@ -63,8 +63,8 @@ struct IdentifiedOrder {
 // All indices of the guess's epoch, those of all ranks: 0.1 s for a million samples.
 IndexOrder WholeOrder(const SampleList& list, const Guess& guess);
 
-// The order of a guess that is believed, as far as this host reads it, padded as DistributedSampler does: where the
-// world size does not divide it, it begins again until it does. `whole`: WholeOrder of it.
+// The order of a guess that is believed: the part that this host reads, padded as DistributedSampler does. Where the
+// world size does not divide the whole order, that begins again until it does. `whole`: WholeOrder of the guess.
 IdentifiedOrder MakeIdentifiedOrder(std::shared_ptr<const SampleList> list, const Guess& guess, IndexOrder whole);
 IdentifiedOrder MakeIdentifiedOrder(std::shared_ptr<const SampleList> list, const Guess& guess);
 

@@ -21,7 +21,7 @@
 
 namespace augur {
 
-// JobPredictor is what is known of the coming reads of one job: the order of the epoch that it reads, those that follow
+// JobPredictor knows the coming reads of one job: the order of the epoch that it reads, the orders of those that follow
 // from it, and how far the reader is. Reads are handed in; when they no longer agree, it forgets, and the order must be
 // looked for again. Not synchronized. Memory: that of UnpredictedReads, and the orders of kAhead epochs beside the
 // running one.
@@ -54,12 +54,12 @@ class JobPredictor {
   // The order of the running epoch. REQUIRES: locked.
   const IdentifiedOrder& running() const { return epochs_.front().identified; }
   const EpochFollower& follower() const { return *epochs_.front().follower; }
-  // What was read and not predicted, in order: since Begin, or since about when the reads no longer agreed.
+  // The reads that were not predicted, in order: since Begin, or since about when the reads no longer agreed.
   const std::vector<UnpredictedRead>& reads() const { return unpredicted_.all(); }
   // The order that the reads no longer agreed with, until the next Lock or Begin. It may be that of the job still, from
   // `begin` on: where its readers were, as far back as they are apart.
   const std::optional<IdentifiedOrder>& lost() const { return lost_; }
-  // The same as an epoch, as far as one is known by it.
+  // The same as an epoch, of which only the job, the streams and their first reads are known.
   EpochStart Unpredicted() const { return unpredicted_.AsEpoch(id_); }
   // Reads of predicted epochs that came in their places, and that did not, since the last Lock from nothing. In a small
   // epoch (OrderFit) a read counts once enough reads after it have agreed.
@@ -89,7 +89,7 @@ class JobPredictor {
   void Note(EntryNumber file, StreamId stream, bool agrees) { unpredicted_.Note(file, stream, agrees && fits_); }
   bool Fits(EntryNumber file, StreamId stream);
   void BeginFit();
-  // What is to be told of a file that the share which is followed does not have; none: it may be of no other rank.
+  // What Saw returns for a file that the followed share does not have; none: it is no read of another rank.
   std::optional<Told> SawOtherRank(EntryNumber file, StreamId stream);
   std::optional<RankSubset> TakeReads();
   void Widen(RankSubset share);

@@ -14,7 +14,7 @@
 
 namespace augur {
 
-// JobSearch is the search for the order of one job: what was tried for the running pass, when the next try is due, and
+// JobSearch is the search for the order of one job: the tries for the running pass, when the next try is due, and
 // the search in the background (OrderSearch) if one runs. A try compares the first reads with candidates. It is due
 // after kReadsFirst reads, and each time the reads have doubled.
 //
@@ -34,14 +34,14 @@ class JobSearch {
   void Cancel();
   // The order is known. Cancels.
   void Succeed();
-  // All that was possible at so many reads was tried, or the last search has failed.
+  // All that is possible with this number of reads was tried, or the last search has failed.
   void Fail(uint64_t reads);
 
   // The job has read a file.
   void CountRead() { ++reads_; }
   uint64_t reads() const { return reads_; }
   bool IsDue(uint64_t reads) const { return reads >= due_; }
-  // A try at so many reads is made.
+  // A try with this number of reads is made.
   void SetTried(uint64_t reads) { due_ = 2 * reads; }
   // Whether more reads can be compared than in the last try: with the same, the try would be the same.
   bool HasMore(uint64_t compared);

@@ -38,7 +38,7 @@ class JobTable {
   // The job of the opens that the page cache served to processes that can be seen, once their order is known; else
   // nullptr.
   const TrackedJob* Unattributed() const;
-  // Erases Unattributed where another job reads in the same order: nobody reads that order a second time, so the opens
+  // Erases Unattributed where another job reads in the same order: no two jobs read in one order, so the opens
   // were that job's. Returns whether it did.
   bool EraseDouble();
 

@@ -10,7 +10,7 @@
 
 namespace augur {
 
-// A run of so many epochs may be resumed in any of them.
+// A run may be resumed in any of its first epochs, up to this number of them.
 inline constexpr uint64_t kLaterEpochs = 1000;
 
 // The epochs in which a run may be resumed, by the known samplers that seed a generator anew for each (seed + epoch):

@@ -16,8 +16,8 @@ namespace augur {
 //
 // Three models say how likely a read is under the order, each against a reader who takes any of the n files:
 //   - by stream: Evidence (each stream goes on from its last read);
-//   - by position: the distance d from the readers' position, density exp(-d / s) / 2s, with s = 16 and s = 64, for the
-//     threads of one process, which read side by side and share one stream.
+//   - by position: the distance d from the readers' position has density exp(-d / s) / 2s, with s = 16 and s = 64. This
+//     is for the threads of one process, which read side by side and share one stream.
 // For each the logarithms of these ratios are summed (Page's test: E. S. Page, Continuous Inspection Schemes,
 // Biometrika 41, 1954), with a maximum so that an order that is no longer read is soon found out. The order is lost
 // when all three sums say so. A wrong order loses about a bit a read by each model, so it is lost after some 60 reads.

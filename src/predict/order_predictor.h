@@ -44,7 +44,7 @@ class OrderPredictor {
   Status Start();
   void Stop();
 
-  // A file of a view was read by a thread (0: not known which), or opened by somebody. Does not wait.
+  // A thread (0: not known which) has read a file of a view, or a process has opened files of it. Does not wait.
   void SawRead(uint32_t view, EntryNumber file, uint32_t reader);
   void SawOpened(uint32_t view, std::span<const EntryNumber> files);
   // The user says how the coming epochs are drawn. Believed before all other guesses, and dropped when it is wrong.
@@ -53,7 +53,7 @@ class OrderPredictor {
   // Returns when all that was told before has been taken in. REQUIRES: started, and not stopped meanwhile.
   void Flush();
 
-  // For people, what was found and how sure it is: "predicted", and a line for each job.
+  // For people, which orders were found and how sure they are: "predicted", and a line for each job.
   Facts Describe() const;
   // The same job by job, for a screen: running ones first, those whose order is known before the others.
   std::vector<OrderReport> Reports() const;

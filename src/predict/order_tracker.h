@@ -26,9 +26,9 @@
 
 namespace augur {
 
-// OrderTracker follows the reads of all jobs. It watches who reads what (EpochWatch), gives each access to its job
-// (JobTable), has the order of each epoch looked for that nothing predicted (OrderFinder), follows the orders that are
-// known (JobPredictor), and tells the prefetch the coming reads of all jobs. FORESEE.md tells how it decides.
+// OrderTracker follows the reads of all jobs. It watches who reads what (EpochWatch), and gives each access to its job
+// (JobTable). It has the order of each epoch looked for that nothing predicted (OrderFinder). It follows known orders
+// (JobPredictor), and tells the prefetch the coming reads of all jobs. FORESEE.md tells how it decides.
 //
 // Not synchronized: the OrderPredictor's thread owns it. Results of searches are posted to the queue, and the events of
 // each batch call it back. REQUIRES: what it is given outlives it, and the events of the queue run on the same thread.
@@ -79,7 +79,7 @@ class OrderTracker {
   JobTable jobs_;
   Hints hints_;
   OrderFinder finder_;
-  std::string ended_;    // what was known of the last job that has ended, until another order is found
+  std::string ended_;    // describes the order of the last job that has ended, until another order is found
   uint32_t script_ = 0;  // that has read last; 0: not known
   bool given_ = false;   // the prefetch follows an order of the user's: none is looked for
   HotDataPause pause_;   // while data is hot and no order is known: there are no jobs

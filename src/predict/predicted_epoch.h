@@ -17,7 +17,7 @@ struct PredictedEpoch {
   // `reach`: as of EpochFollower.
   PredictedEpoch(IdentifiedOrder order, uint32_t reach, uint32_t in_view);
 
-  // Forgets what was read of it.
+  // Forgets which of its files were read.
   void FollowAnew();
   // A read that was expected was made in this view. Whether the epoch is read in that one, and not in the one that was
   // thought: by some reads one after the other.

@@ -17,8 +17,8 @@ namespace augur {
 // often followed alone. A read that the share does not expect is looked up in the order of all ranks. Evidence sums up
 // how well such reads follow that order; a stranger's do not. At 20 bits the share gets the ranks that they are of.
 //
-// Where one process reads what is expected and what is not, the share is wrong: a process reads for one rank. Then it
-// is all ranks.
+// Where one process reads both files of the share and files that it lacks, the share is wrong: a process reads for one
+// rank. Then the share becomes all ranks.
 //
 // Not synchronized. Memory: 12 bytes a sample from the first unexpected read on, the places of the whole order.
 class RankArrivals {

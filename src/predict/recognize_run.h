@@ -10,8 +10,8 @@
 
 namespace augur {
 
-// How the recorded runs may go on, as far as their orders were found: from the epoch that was read last, or from one of
-// the 15 after it. Waits for the disk.
+// How those recorded runs may go on whose orders were found: from the epoch that was read last, or from one of the 15
+// after it. Waits for the disk.
 std::vector<Guess> ContinuationsOf(const ReplayStore& runs);
 
 // The recorded epoch that is read again, with those recorded after it; none: there is none, it cannot be read, there is

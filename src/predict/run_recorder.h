@@ -38,7 +38,7 @@ class RunRecorder {
 
   // A read of an epoch whose order is not known.
   void Saw(EntryNumber file);
-  // Accesses were dropped: what was seen has a hole, and nothing that is seen later is recorded.
+  // Accesses were dropped: the reads that were seen have a gap, and none that are seen later are recorded.
   void Missed();
   // An epoch has begun whose order is known.
   void RecordKnown(const IdentifiedOrder& known);
@@ -51,7 +51,7 @@ class RunRecorder {
   void Save();
 
   const Options options_;
-  Order seen_;        // of the epoch that is not known, what is not recorded yet
+  Order seen_;        // of the epoch whose order is not known, the reads that are not recorded yet
   bool gap_ = false;  // accesses were dropped
   bool cut_ = false;  // the last epoch of the record may go on
   Run record_;

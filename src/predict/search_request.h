@@ -13,13 +13,13 @@
 
 namespace augur {
 
-// Orders that are made whole to look for an epoch that was begun in its midst: 10 ns a sample, so a core-second at
-// most, and 20 where a run was resumed (all 9,000 later epochs of known seeds for 200,000 samples, the 1,500 likeliest
-// for ImageNet's).
+// Draws for orders that are made whole, to look for an epoch that was begun in its midst: 10 ns each, so a core-second
+// at most. Where a run was resumed, 20 core-seconds: all 9,000 later epochs of known seeds for 200,000 samples, the
+// 1,500 likeliest for ImageNet's.
 inline constexpr uint64_t kMidstDraws = 100'000'000;
 inline constexpr uint64_t kResumedDraws = 2'000'000'000;
 
-// What is known when an order is looked for. Immutable once the search has begun.
+// The input of a search for an order. Immutable once the search has begun.
 struct SearchRequest {
   std::vector<CandidateScorer> tests;  // one for each list of samples that has the files, likeliest first
   std::vector<Guess> expected;         // how the epoch may follow from the one before, or what the user said

@@ -12,7 +12,7 @@
 namespace augur {
 
 // TrackedJob is a job, and what each part of the prediction knows of it. While its order is not known, `search` looks
-// for it and `recorder` keeps what is read; while it is known, `prediction` follows it. Not synchronized.
+// for it and `recorder` keeps its reads; while it is known, `prediction` follows it. Not synchronized.
 struct TrackedJob {
   TrackedJob(JobId id, double core_seconds_max, const RunRecorder::Options& record)
       : prediction(id), search(core_seconds_max), recorder(record) {}

@@ -13,12 +13,12 @@ class TryBudget {
   // Two jobs that read a million files, with tries of 2 s until all that may tell has been tried; or hundreds that read
   // some thousand.
   static constexpr double kFullSeconds = 30;
-  // Of one core, what is to be had in the long run, however many jobs come and go.
+  // The part of one core that tries may take in the long run, however many jobs come and go.
   static constexpr double kShare = 0.1;
 
   // Whether a try may be made at this time, of a clock that goes forward.
   bool MayTry(uint64_t now_us);
-  // A try was made, and took so much processor time.
+  // A try was made, and took `seconds` of processor time.
   void Pay(double seconds);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace augur {
 
-// What can be answered at once, on the calling thread: by what is expected, and by the first epochs of the known
+// What can be answered at once, on the calling thread: by `question.expected`, and by the first epochs of the known
 // samplers. Milliseconds for some thousands of samples; seconds for millions, which `question.stopped` breaks off. Then
 // there is no answer, here and below.
 std::optional<IdentifiedOrder> TryKnownSamplers(const SearchRequest& question, const std::vector<KnownSampler>& known);

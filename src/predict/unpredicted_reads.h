@@ -38,7 +38,7 @@ class UnpredictedReads {
   void Settle();
 
   const std::vector<UnpredictedRead>& all() const { return all_; }
-  // The same as an epoch of the job, as far as one is known by it.
+  // The same as an epoch of the job, of which only the streams and their first reads are known.
   EpochStart AsEpoch(JobId job) const;
 
  private:

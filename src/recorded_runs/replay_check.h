@@ -18,7 +18,7 @@ namespace augur {
 //     within each part. Such a record would be followed for long, since each read comes near its predicted place.
 // These functions tell both. No state; any thread.
 
-// Once an epoch has so many reads, further ones tell no more.
+// Once an epoch has this number of reads, further ones tell no more.
 constexpr size_t kReplayReadsMax = 512;
 
 // Whether files are read in the order of their numbers, by one reader or by several in turn: most files are within 64

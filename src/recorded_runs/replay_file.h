@@ -13,7 +13,7 @@
 
 namespace augur {
 
-// What is remembered of a run: the orders of its epochs as they were read, or what was found out about it, or both.
+// The record of a run: the orders of its epochs as they were read, or a finding about how they were drawn, or both.
 struct Run {
   std::string finding;        // a line of text, at most kFindingBytesMax; empty: nothing
   std::vector<Order> epochs;  // from the first seen on
@@ -42,8 +42,8 @@ struct ReplayHead {
   std::vector<ReplayEpoch> epochs;
 };
 
-// The bytes of a file: little-endian, a header, the finding, a table of epochs, their entries in as many bytes each as
-// the store's entry count needs (3 for 16 million), with XXH3-64 over each part. Epochs that do not fit in `bytes_max`
+// The bytes of a file, little-endian: a header, the finding, a table of epochs, and their entries in as many bytes each
+// as the store's entry count needs (3 for 16 million). Each part has its XXH3-64. Epochs that do not fit in `bytes_max`
 // are left out, from the first that does not. REQUIRES: entries below identity.entry_count, a finding that fits.
 std::string RenderReplay(const ReplayIdentity& identity, const Run& run, uint64_t bytes_max);
 

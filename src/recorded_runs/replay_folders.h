@@ -8,7 +8,7 @@
 
 namespace augur {
 
-// Keeps what is remembered of all stores within bounds: of the folders in `orders` (each a ReplayFolder, named by 16
+// Keeps the recorded runs of all stores within bounds: of the folders in `orders` (each a ReplayFolder, named by 16
 // hexadecimal digits) the `folders_max` that were opened last stay. Of the others the recorded runs are removed, and
 // the folder if nothing else is in it; what has another name, is a link, or belongs to another user is left alone. A
 // daemon that has such a folder open goes on without it. Waits for the disk; safe beside other processes. Fails when

@@ -53,8 +53,8 @@ std::string ReplayFolderPath(const char* xdg_cache_home, const char* home, const
 // time does no harm but for the runs in it. Methods wait for the disk: not for threads that serve requests.
 class ReplayStore {
  public:
-  // See ReplayFolder::Open; what is beside `folder` is trimmed (TrimReplayFolders). kUnsupported: a store of over 2^32
-  // entries.
+  // See ReplayFolder::Open; the folders beside `folder` are trimmed (TrimReplayFolders). kUnsupported: a store of over
+  // 2^32 entries.
   static Result<std::unique_ptr<ReplayStore>> Open(const std::string& folder, const StoreSummary& summary,
                                                    const ReplayLimits& limits = {});
   ReplayStore(const ReplayStore&) = delete;
@@ -63,7 +63,7 @@ class ReplayStore {
   // A name for a new run, unlike any other.
   static std::string NewName() { return ReplayFolder::NewName(); }
 
-  // Writes the run under `name`, in place of what was there. Then removes runs that are the beginning of this one (it
+  // Writes the run under `name`, in place of one of that name. Then removes runs that are the beginning of this one (it
   // was seen before), and the oldest until the limits hold. kNoSpace: the disk is full; nothing is changed. kInvalid: a
   // finding over kFindingBytesMax; entries that the store does not have; a name that NewName did not make.
   Status Save(const std::string& name, const Run& run);

@@ -23,13 +23,13 @@ struct FirstReads {
 };
 
 // EndShuffleSearch tells which seeds could have led to the first reads. The draws of a shuffle from the end begin at
-// the back, so no read is settled before the last draw; but what was read first must end up in front, so a draw that
-// puts one of these samples further back than the reads and the slack go refutes the seed. That takes about samples /
+// the back, so no read is settled before the last draw. But the samples that were read first must end up in front. So a
+// draw refutes the seed when it puts one of them behind the first reads + slack places. That takes about samples /
 // reads draws: 1,000 reads of 1.28 million samples refute 80,000 seeds a second and core. So it is for the 10^6 seeds
 // that Keras and webdataset draw from, or the small numbers that people choose, not for 2^32.
 //
-// It bets that the first reads of the pass are known. Seeds that were not refuted have each read at most `slack` places
-// further back than it was seen, so chance leaves a wrong one with probability about the product of
+// It bets that the first reads of the pass are known. A seed that was not refuted has each read at most `slack` places
+// further back than it was seen. So chance leaves a wrong seed with probability about the product of
 // (place + slack) / samples over the reads: nothing, as long as reads and slack are few beside the samples.
 //
 // For one thread; a copy is for another one. Memory: 1 bit a sample and 8 bytes a read; the last check of a seed that

@@ -37,7 +37,7 @@ class ListShuffleSampler final : public Sampler {
     ListShuffler shuffler = ListShuffler::kNumpyRandomState;
     uint64_t seed = 0;
     ListEpochs epochs = ListEpochs::kOnce;
-    uint32_t batch_samples = 1;  // the list is of batches of so many samples, the last one shorter
+    uint32_t batch_samples = 1;  // samples in each batch of the list; the last batch may be shorter
     std::string name = {};       // of the library, for Describe; empty: that of the shuffler
   };
 

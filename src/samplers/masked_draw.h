@@ -20,7 +20,7 @@ uint32_t DrawMasked(Generator& generator, uint32_t last) {
   return drawn;
 }
 
-// Shuffles from the end, as NumPy and Python do: each place from the last to the second gets what is at a place drawn
+// Shuffles from the end, as NumPy and Python do: each place from the last to the second is swapped with a place drawn
 // from those up to it. `draw(last)` draws from 0 to last.
 template <typename Draw>
 void ShuffleFromEnd(Draw draw, IndexOrder* order) {

@@ -40,7 +40,7 @@ struct RankSubset {
   // Keeps what the ranks of this host read. (*indices)[0] lies in place `first_place`.
   void Keep(uint64_t first_place, IndexOrder* indices) const;
 
-  // How many places from 0 on have `count` of this host's among them, at most: so much must be taken for a prefix.
+  // How many places from 0 on have `count` of this host's among them, at most: a prefix needs as many indices.
   uint64_t PlacesFor(uint64_t count) const;
 
   // How many of the first `places` places are this host's.

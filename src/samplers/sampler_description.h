@@ -13,7 +13,7 @@
 
 namespace augur {
 
-// A hint understood: what is read from now on.
+// A hint understood: the sampler, share and epochs of the reads from now on.
 struct SamplerDescription {
   std::shared_ptr<const Sampler> sampler;
   RankSubset share;
@@ -28,7 +28,7 @@ struct SamplerDescription {
   // The first `count` indices that the ranks of this host read in an epoch, of all of them for SIZE_MAX.
   void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const;
 
-  // Whether the first epoch of so many samples can be taken at once. kInvalid: a generator would have to be stepped
+  // Whether the first epoch of `samples` samples can be taken at once. kInvalid: a generator would have to be stepped
   // over more than kStepsMax random numbers before, and whoever waits for that waits for long.
   static constexpr uint64_t kStepsMax = uint64_t{1} << 33;  // 3.4 s: epoch 3,352 of two permutations of 1.3 million
   Status CheckReach(uint64_t samples) const;

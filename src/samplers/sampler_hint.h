@@ -44,7 +44,7 @@ struct SamplerHint {
 };
 
 // Reads "--seed 42 --world-size=8 ...". kInvalid: a word that is no option, a missing or bad value, ranks that are not
-// below the world size; the text says what is accepted.
+// below the world size; the text says which words and values are accepted.
 Result<SamplerHint> ParseSamplerHint(std::span<const std::string> words);
 
 }  // namespace augur

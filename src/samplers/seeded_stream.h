@@ -10,9 +10,9 @@
 
 namespace augur {
 
-// SeededStream gives the engine of one seed at any output, and remembers the last few places that were asked for:
+// SeededStream gives the engine of one seed at any output, and remembers the last few places that were asked for. So
 // epochs that are asked for one after the other, by several threads at about the same time, do not each begin at output
-// 0, which is 0.1 s away after 100 epochs of a million samples. Safe from any thread; 10 KiB.
+// 0. After 100 epochs of a million samples that is 0.1 s away. Safe from any thread; 10 KiB.
 class SeededStream {
  public:
   explicit SeededStream(uint32_t seed);

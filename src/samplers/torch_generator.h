@@ -25,10 +25,10 @@ struct DrawnSeed {
   uint64_t stride = 0;
 };
 
-// One generator for the whole run: epoch 0 begins behind `offset` outputs, and between two epochs lies what an epoch
-// takes, for a RandomSampler of torch 1.11 and later (`trailing`) with a second permutation of which nothing is used,
-// and `extra` outputs that others draw. `burnt` whole permutations may lie before epoch 0, too: of an iterator that was
-// made and not used.
+// One generator for the whole run: epoch 0 begins behind `offset` outputs. A later epoch begins behind the outputs of
+// the one before, and `extra` outputs that others draw. A RandomSampler of torch 1.11 and later (`trailing`) takes a
+// second permutation in each epoch, of which nothing is used. `burnt` whole permutations may lie before epoch 0, too:
+// of an iterator that was made and not used.
 struct RunStream {
   uint64_t seed = 0;
   uint64_t offset = 0;

@@ -11,8 +11,8 @@ namespace augur {
 
 struct SamplerFamily;
 
-// WebdatasetSampler is webdataset's WebDataset(urls, shardshuffle=...): samples are here the shards. Each worker takes
-// every so many-th shard of the list, through a buffer from which Python's random picks. With several workers, indices
+// WebdatasetSampler is webdataset's WebDataset(urls, shardshuffle=...): samples are here the shards. Each of n workers
+// takes every n-th shard of the list, through a buffer from which Python's random picks. With several workers, indices
 // are one of each in turn. Without a seed webdataset draws one below kSeedsWithout by random.randint, and each worker
 // process may draw another. A shuffle of samples comes after the shards are read.
 //

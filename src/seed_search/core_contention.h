@@ -29,7 +29,7 @@ class CoreContention {
  public:
   using Time = std::chrono::nanoseconds;
 
-  // What is seen now and then, by each worker for itself, about each millisecond of processor time.
+  // The two signs, as each worker looks at them for itself, about once in a millisecond of processor time.
   struct Look {
     Time own{0};           // processor time since the last look
     Time waited{0};        // and how long the worker was kept from running meanwhile
@@ -44,7 +44,7 @@ class CoreContention {
   // In the window's mean. Less is the same.
   static constexpr double kCrowd = 0.4;
   static constexpr Time kPauseMin = std::chrono::milliseconds(10);
-  // Of what is doubled. A core that falls idle is noticed after half as much again at the latest.
+  // The doubled pause grows no further. A core that falls idle is noticed after half as much again at the latest.
   static constexpr Time kPauseMax = std::chrono::seconds(1);
 
   // Workers with different seeds decide differently.

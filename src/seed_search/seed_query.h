@@ -14,8 +14,8 @@ struct SeedClue {
 };
 
 // SeedQuery says which 32-bit seeds of torch's generator (mt19937) are worth a closer look: those whose permutation of
-// `samples` samples, torch.randperm begun after any of `offsets` outputs, agrees with any clue of `any_of` and, where
-// `and_any_of` is not empty, with any clue of that at another position.
+// `samples` samples agrees with any clue of `any_of` and, where `and_any_of` is not empty, with any clue of that at
+// another position. The permutation is torch.randperm, begun after any of `offsets` outputs.
 //
 // A clue is tested as if none of the shuffle's earlier swaps had touched its position: output[offset + position] %
 // (samples - position) == index - position. That is wrong for about position / samples of all permutations, which are
@@ -34,8 +34,8 @@ struct SeedQuery {
   std::vector<SeedClue> and_any_of = {};
 };
 
-// The most that offset + position may be: mt19937's first 227 outputs come from few words of the state each, and these
-// words are kept, so many that 16 vectors of seeds fit the second-level cache.
+// The most that offset + position may be. Each of mt19937's first 227 outputs comes from few words of the state. A scan
+// keeps the words for the outputs up to this one: those of 16 vectors of seeds fit the second-level cache.
 inline constexpr uint32_t kSeedOutputMax = 31;
 
 // A seed that agrees, and by which of the offsets.
