@@ -12,8 +12,8 @@ namespace augur {
 
 // What the rules of data loaders look at in the name of a file.
 struct FileKind {
-  // From the last dot on (".jpg"); of a name without a dot the longest of the words "jpg", "jpeg", "png", "bmp", "ppm",
-  // "tif", "tiff", "webp" that it ends with, because some rules ask for these without a dot; else empty.
+  // From the last dot on (".jpg"). Of a name without a dot, the longest of these words that it ends with: "jpg",
+  // "jpeg", "png", "bmp", "ppm", "tif", "tiff", "webp"; some rules ask for these without a dot. Else empty.
   std::string suffix;
   bool hidden = false;     // the name begins with a dot
   bool only_dots = false;  // before the last dot there are at most dots: os.path.splitext finds no extension

@@ -10,9 +10,9 @@
 
 namespace augur {
 
-// SampleCache keeps what was made for lists of samples, by key, within a number of bytes: the least recently used goes
-// first, and what is larger than all the room is not kept. Values are shared, so who holds one keeps it. One thread at
-// a time. `Value` has memory_bytes().
+// SampleCache keeps values that were made for lists of samples, by key, within a number of bytes: the least recently
+// used goes first, and one that is larger than all the room is not kept. Values are shared, so who holds one keeps it.
+// One thread at a time. `Value` has memory_bytes().
 template <typename Value>
 class SampleCache {
  public:

@@ -35,7 +35,7 @@ class SampleTree {
   struct Link {
     uint8_t kind = 0;        // by its own name, as if it was a file
     bool to_folder = false;  // else to a file, or to nothing that is in the store
-    EntryNumber file = 0;    // what is read through it; the link's own number if that is not in the store
+    EntryNumber file = 0;    // the file that is read through it; the link's own number if that is not in the store
     uint32_t folder = 0;     // index
   };
 

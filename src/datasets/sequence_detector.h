@@ -20,17 +20,17 @@ namespace augur {
 //
 // It bets on chains. A read of a file that comes at most kGapMax places after one of the last reads extends that read's
 // chain. In a shuffled pass over n files this happens by chance: with a gap of g or less to one of the last M reads,
-// with probability M g / n. So an extension is worth evidence, log2(n0 / (M g H)) bits, where n0 is the number of files
-// (8,192 at most) and H the sum of 1/g over all gaps: the nearer, the more. The expected weight, 2^evidence, of all
-// that may extend one chain is then at most 1 in any shuffled pass over at least n0 files, whence the probability that
-// a chain reaches kEvidenceBits is below 2^-kEvidenceBits for each read that may begin one: 2 * 10^-11 for a shuffled
-// epoch of a million files, 2 * 10^-13 for 8,192. Shuffles of fewer files than n0 in a larger store are taken for
-// sequential sooner: below 2^-28 a read for n0 / 4 of them. Fewer than kFilesMin files are never recognised: they are
-// soon read.
+// with probability M g / n. So an extension is worth evidence, log2(n0 / (M g H)) bits: the nearer, the more. Here n0
+// is the number of files (8,192 at most) and H the sum of 1/g over all gaps. The expected weight, 2^evidence, of all
+// that may extend one chain is then at most 1 in any shuffled pass over at least n0 files. So for each read that may
+// begin a chain, the probability that this chain reaches kEvidenceBits is below 2^-kEvidenceBits: 2 * 10^-11 for a
+// shuffled epoch of a million files, 2 * 10^-13 for 8,192. Shuffles of fewer files than n0 in a larger store are taken
+// for sequential sooner: below 2^-28 a read for n0 / 4 of them. Fewer than kFilesMin files are never recognised: they
+// are soon read.
 //
 // A real pass in which all reads are seen is recognised at its 15th read, one of which every second read is unseen at
 // about its 20th; with several readers one of them must come so far. Then the pass is a SequenceRun. It ends, and with
-// it what was said, when none of the last kSilenceReads reads was one of its own. Each run is judged by itself, so a
+// it its prediction, when none of the last kSilenceReads reads was one of its own. Each run is judged by itself, so a
 // shuffled reader beside it does not hide it, but in a store of a few thousand files may lead it astray. One thread at
 // a time. Memory: 128 reads of 1 KB, and kRunsMax runs of at most 5 MB.
 class SequenceDetector {
@@ -39,9 +39,9 @@ class SequenceDetector {
   static constexpr double kEvidenceBits = 56;
   static constexpr size_t kFilesMin = 512;
   static constexpr size_t kRunsMax = 4;
-  // A run of which one read in 64 is seen is silent for so long, beside a reader as fast as itself of which all reads
-  // are seen, with probability (1 - 1/65)^256 = 2 %: it is then recognised again at the cost of some 15 reads. A reader
-  // who goes on at random is near enough to the run with probability 1,024 / n a read, so it is given up soon.
+  // Suppose one read in 64 of a run is seen, and all reads of another reader that is as fast. Then the run is silent
+  // for this long with probability (1 - 1/65)^256 = 2 %: it is then recognised again at the cost of some 15 reads. A
+  // reader who goes on at random is near enough to the run with probability 1,024 / n a read, so it is given up soon.
   static constexpr uint64_t kSilenceReads = 256;
 
   // `file_count` is that of the store.
@@ -52,13 +52,13 @@ class SequenceDetector {
   // A file was read, or opened. The same file again at once counts once (a large file is read in several pieces).
   void Observe(EntryNumber file);
 
-  // Forgets all reads and runs: what is read now may be elsewhere, since some reads were not told.
+  // Forgets all reads and runs: readers may be elsewhere now, since some reads were not told.
   void Forget();
 
   // Whether there is a run: the reads that are coming are known.
   bool following() const { return !runs_.empty(); }
   // Up to `count` files that come next and were not handed out yet, each once, in order; several runs give in turn.
-  // None when nothing is recognised, at the end of the order, and when readers are too far behind what was handed out.
+  // None when nothing is recognised, at the end of the order, and when readers are too far behind those handed out.
   Order Take(size_t count);
 
   // Counters: runs recognised, and those of them that ended before their order did.
@@ -81,7 +81,7 @@ class SequenceDetector {
   // Takes a read that no run claimed; whether its chain is long enough for a run.
   bool Watch(EntryNumber file);
   void Remember(Read read);
-  // `readers` are of this run: it learns what was read, and recent_ forgets it.
+  // `readers`: files where readers of this run are. Moves the run's reads from recent_ to the run.
   void Adopt(SequenceRun& run, const Order& readers);
   void Begin(EntryNumber file);
   // Whether `target` comes less than kReachFiles after `file`; then `between` has what lies between.

@@ -26,12 +26,12 @@ class SequenceRun {
   static constexpr size_t kReachFiles = 8192;
   static constexpr size_t kBehindFiles = 8192;
   static constexpr size_t kFrontReads = 8;
-  // How far from the front the next read may be when the readers were seen close together; else twice as far as they
-  // were apart. When one read in 64 is seen the next but one is this far away with probability 17 e^-16 = 2 * 10^-6.
+  // How far from the front the next read may be when the readers were seen close together; else it is twice their
+  // distance. When one read in 64 is seen the next but one is this far away with probability 17 e^-16 = 2 * 10^-6.
   static constexpr uint64_t kStepFiles = 1024;
   // How far before the front files are handed out: 7 GB of photographs, 0.5 GB of 8 KB files.
   static constexpr size_t kAheadFiles = 65536;
-  // A read of a file that was read less than so many reads ago is a further piece of it; later it is another pass.
+  // A read of a file that was read at most this many reads ago is a further piece of it; later it is another pass.
   static constexpr uint64_t kPieceReads = 256;
 
   SequenceRun(const NextFiles* next, EntryNumber first);

@@ -24,7 +24,7 @@ struct DecodeOptions {
   // counts beside them. The default is what 8-bit RGB of pixels_max takes, and half as much again.
   uint64_t memory_bytes_max = 178'956'970ULL * 9 / 2;
   // Where the pixels go when it has just their size, so that they need not be copied there; else they have memory of
-  // their own. What is in it after a failure is nothing.
+  // their own. After a failure it holds nothing valid.
   std::span<uint8_t> room = {};
 };
 

@@ -13,7 +13,7 @@
 namespace augur {
 
 // Decodes a JPEG or a PNG, by its content: a name may lie. See DecodeJpeg and DecodePng for outcomes; kCorrupt also for
-// what is neither ("not an image"). Any thread.
+// a file that is neither ("not an image"). Any thread.
 Result<Image> DecodeImage(std::span<const std::byte> file, const DecodeOptions& options = {});
 
 // What DecodeImage needs for this file, from its header, without allocating it, so that a budget can be asked first.
@@ -24,10 +24,10 @@ Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOp
 // read: of a JPEG of one scan, of a PNG that is not interlaced. Others need more. REQUIRES: info.kind is not kNone.
 DecodeNeeds ExpectNeeds(const ImageInfo& info, const DecodeOptions& options = {});
 
-// Of the libraries that decode, those that run, as far as they tell: with others, the same file may become other
-// pixels. libjpeg-turbo tells its version only to who is built with it; of one that took its place since, the years
-// that its releases name. A program that is built anew has another number when it is built with another version, in any
-// case.
+// A hash of the versions of the decoding libraries that run here, where they tell them: with others, the same file may
+// become other pixels. libjpeg-turbo tells its version only to a program that is built with it; of one that took its
+// place since, the years that its releases name count. A program that is built anew has another number when it is built
+// with another version, in any case.
 uint32_t DecoderVersions();
 
 }  // namespace augur

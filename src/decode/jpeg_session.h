@@ -17,8 +17,8 @@
 namespace augur {
 
 // JpegSession is one decompression by libjpeg, in steps that return instead of jumping. Its input is a span that must
-// outlive it, read as a source that suspends at its end: what cannot be decoded from the bytes that are there is told
-// apart from what is broken, as Pillow does it. One thread. Not for headers alone (jpeg_header.h).
+// outlive it, read as a source that suspends at its end: an input that ends too early (kTruncated) is told apart from a
+// broken one (kBroken), as Pillow does it. One thread. Not for headers alone (jpeg_header.h).
 //
 // libjpeg reports errors by a callback that must not return. Each step below sets the place to jump to, holds no object
 // with a destructor while libjpeg runs, and is left by one longjmp within that step. After kBroken only the destructor
@@ -44,8 +44,8 @@ class JpegSession {
   // Writes the next rows, at most `count`, to rows[0..]; *done is how many. May be called again as Start.
   Outcome ReadRows(uint8_t** rows, uint32_t count, uint32_t* done);
 
-  // After the last row: reads up to the end of the image, where what is broken is an error, too. kTruncated: there is
-  // no end, and nothing that was missing.
+  // After the last row: reads up to the end of the image, where broken bytes are an error, too. kTruncated: there is no
+  // end marker, but all rows are there.
   Outcome Finish();
 
   // Puts an end-of-image marker behind the input, once, of which libjpeg makes an image. False: it was put already.

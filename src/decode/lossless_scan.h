@@ -52,7 +52,7 @@ class LosslessBits {
  private:
   // Takes bytes up to the marker, as many as have room; zeros behind them. False: the file ends before that.
   bool Fill();
-  // The next `count` bits, up to 16, as a number. False: there are not so many.
+  // The next `count` bits, up to 16, as a number. False: there are fewer.
   bool Take(unsigned count, uint32_t* value);
   // The value of the next code, which is taken.
   bool TakeCode(const LosslessTable& table, unsigned* value);

@@ -19,9 +19,9 @@ class PngChunks {
   // Pillow's ImageFile.MAXBLOCK: its inflate sees this much at a time, which shows in what it makes of a broken stream.
   static constexpr size_t kPieceBytesMax = size_t{64} << 10;
 
-  // Walks over `file` up to its pixels. kCorrupt: no PNG, no sound IHDR, no IDAT, a palette image without a palette or
-  // with one of more than 256 entries, an animation whose first frame is not the whole image, or, unless `tolerant`, a
-  // chunk before the pixels whose name or checksum is wrong; with `tolerant` only a critical one.
+  // Walks over `file` up to its pixels. kCorrupt: no PNG, no sound IHDR, no IDAT; a palette image without a palette or
+  // with one of more than 256 entries; an animation whose first frame is not the whole image; a chunk before the pixels
+  // whose name or checksum is wrong, with `tolerant` only a critical one.
   // Source: PngImageFile._open and ChunkStream of Pillow's PngImagePlugin.py.
   static Result<PngChunks> Find(std::span<const std::byte> file, bool tolerant);
 
@@ -29,8 +29,8 @@ class PngChunks {
   // The palette's bytes, three an entry; empty when the image has none.
   std::span<const std::byte> palette() const { return palette_; }
 
-  // The next piece of the compressed pixels, never empty but at their end. A chunk that the end of the file cuts is
-  // taken as far as it goes.
+  // The next piece of the compressed pixels, never empty but at their end. Of a chunk that the end of the file cuts,
+  // the bytes that are there are taken.
   std::span<const std::byte> NextPiece();
 
  private:

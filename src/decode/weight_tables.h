@@ -27,7 +27,7 @@ class WeightTables {
   // Returns the table, made now when it is not kept. One over `bytes_max` is not kept.
   std::shared_ptr<const AxisWeights> Get(const Axis& axis);
 
-  // What is kept, for tests.
+  // Of the kept tables, for tests.
   size_t bytes() const;
 
  private:

@@ -30,11 +30,11 @@ struct RecordRead {
   bool ok = false;
 };
 
-// BatchRead is a read of the planner's on its way: neighbours on the disk, read into one chunk of memory, each block
-// checked against its hash and offered to the record cache, so that a READ that comes meanwhile waits for this read and
-// makes none of its own. When the whole cannot be read, each file is tried by itself: a bad sector fails its own file
-// only. Made and taken down by one thread, which never waits for the disk; in between it belongs to the threads of the
-// source, one at a time.
+// BatchRead is a read of the planner's that is under way: neighbours on the disk, read into one chunk of memory. Each
+// block is checked against its hash and offered to the record cache, so a READ that comes meanwhile waits for this read
+// and makes none of its own. When the whole cannot be read, each file is tried by itself: a bad sector fails its own
+// file only. Made and taken down by one thread, which never waits for the disk; in between it belongs to the threads of
+// the source, one at a time.
 class BatchRead : public std::enable_shared_from_this<BatchRead> {
  public:
   using Landed = std::function<void(const std::shared_ptr<BatchRead>&)>;

@@ -114,7 +114,7 @@ class DiskModel {
 
   LimitFit limit_fit_;
   bool limits_ = false;
-  // Squares of the relative errors of what was predicted, older ones counting less.
+  // Squares of the relative errors of predicted times, older ones counting less.
   double line_error_ = 0;
   double limit_error_ = 0;
 };

@@ -18,8 +18,8 @@ class DiskRegions {
   // No region is longer than `bytes_max`, where that is kBytesMin or more.
   DiskRegions(const ReadSchedule& schedule, uint64_t bytes_max) : schedule_(schedule), bytes_max_(bytes_max) {}
 
-  // A visit to a region is about to be made: counts it, and sees to the size. What was brought for regions of one size
-  // is worth less for another, so it is changed only after many visits at which another seemed right.
+  // A visit to a region is about to be made: counts it, and may change the size. Files that were brought for regions of
+  // one size are worth less for another size, so it is changed only after many visits at which another seemed right.
   void BeginVisit(const DiskModel& disk);
   // This visit should take the next regions along: long reads show whether bytes bind, which nothing else does on a
   // disk where reads bind for all that is read.
@@ -49,8 +49,8 @@ class DiskRegions {
   static constexpr uint32_t kVisitsToSettle = 4 * (kProbeFrom + kProbes);
   // ... and as many windows of the disk's model were learned from.
   static constexpr int kWindowsToSettle = 6;
-  // Another size seems right when the free gap is more than so many times as long, or shorter. Too short costs more
-  // than too long: half of the right size 0.45 of the bandwidth, twice of it 0.25.
+  // Another size seems right when the free gap is over kGrow times a region's length, or a region over kShrink times
+  // the gap's. Too short costs more than too long: half of the right size 0.45 of the bandwidth, twice of it 0.25.
   static constexpr double kGrow = 2;
   static constexpr double kShrink = 2.8;
 

@@ -12,8 +12,8 @@
 
 namespace augur {
 
-// FetchedFiles is the account of what was read ahead: whether it was used before it was let go, and how long before its
-// use it was there. Not synchronized, no clock.
+// FetchedFiles is the account of the files that were read ahead: whether each was used before it was let go, and how
+// long before its use it was there. Not synchronized, no clock.
 //
 // An open that the page cache answered may be told after the file was dropped behind the reader: of 2.6 GB that were
 // read from the page cache on a machine with six busy processes a core, 1.5 GB. So a file dropped before any use was

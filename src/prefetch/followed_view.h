@@ -40,9 +40,9 @@ class FollowedView {
 
   // Wants the view that is read next, when that is known to be another.
   void LookAhead();
-  // Forgets all files that were met, and leaves the view that was followed for the wanted one: what was pushed is
-  // dropped, once, but where there is room for both it stays for when that view is read again. Returns the orders that
-  // are to be followed now. Nothing: not yet, since something is still under way.
+  // Forgets all files that were met, and leaves the view that was followed for the wanted one. The pushed files are
+  // dropped from the page cache, once; where it has room for both views they stay there, since readers may come back.
+  // Returns the orders that are to be followed now. Nothing: not yet, since something is still under way.
   std::optional<Orders> BeginAnew();
 
  private:
@@ -56,8 +56,9 @@ class FollowedView {
   ViewTurns turns_;
   std::unique_ptr<ViewFiles> files_;
   std::unique_ptr<ViewPrefetch> prefetch_;
-  // What was pushed, to begin anew. Pages that come after that were brought by a reader of the view that is left. They
-  // are the kernel's to take: a reader who goes on would bring them again as fast as they are dropped, without an end.
+  // Whether BeginAnew has had the pushed files dropped. Pages that come after that were brought by a reader of the view
+  // that is left. They are the kernel's to take: a reader who goes on would bring them again as fast as they are
+  // dropped, without an end.
   bool dropped_ = false;
 };
 

@@ -43,7 +43,7 @@ class KeepThread {
 
   // REQUIRES of both: started.
   void Add(Task task) { tasks_.Add(std::move(task)); }
-  // Before what was asked and is not begun.
+  // Before all tasks that were added and are not begun.
   void AddNext(Task task) { tasks_.AddNext(std::move(task)); }
 
  private:

@@ -17,17 +17,17 @@ namespace augur {
 // cache outlive it.
 //
 // A block in memory of this process is named by its place in the store, one in shared memory by Store::BlockIdentity:
-// by a hash of its bytes, which can be forged, one store could put its bytes in the place of another's. What was made
-// of a record is named by ViewFile::hash, which cannot be forged either.
+// by a hash of its bytes, which can be forged, one store could put its bytes in the place of another's. A block that
+// was made of a record (ViewFile::made) is named by ViewFile::hash, which cannot be forged either.
 //
 // What goes into shared memory has passed Store::CheckIdentity in this process, and what comes from there is checked by
-// it again, whoever has put it in. Of what was made of a record the store knows nothing, so each block has its own
-// XXH3-64 behind it in the retained cache: that tells damage, not a forgery by another user of a cache group.
+// it again, whoever has put it in. The store knows nothing of a block that was made of a record, so such a block has
+// its own XXH3-64 behind it in the retained cache: that tells damage, not a forgery by another user of a cache group.
 class KeptBlocks {
  public:
   KeptBlocks(const Store& store, RetainedCache& retained_cache) : store_(store), retained_cache_(retained_cache) {}
 
-  // Whether every block of the file is there, as far as can be said without a lock.
+  // Whether every block of the file is there. Takes no lock: another thread or process may be about to change that.
   bool Contains(const ViewFile& file) const;
   // Puts all blocks in. False: there was no room for all of them, and none of this file's are there.
   bool Insert(const ViewFile& file, std::span<const std::span<const std::byte>> blocks);

@@ -15,7 +15,7 @@ class LimitFit {
   double CostUs(double reads, double bytes) const;
 
   // Whether each of the limits was seen to bind when the other did not. Before, the costs are no more than an upper
-  // bound: what was not tried is not known to be possible.
+  // bound: a rate that was not tried is not known to be possible.
   bool known() const { return reads_seen_ >= kSeenToKnow && bytes_seen_ >= kSeenToKnow; }
 
   double read_us() const { return read_us_; }

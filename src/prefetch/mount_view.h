@@ -22,7 +22,7 @@ class MountView {
   using Done = std::function<void()>;
 
   virtual ~MountView() = default;
-  // Files and folders are those of this view in what is asked from now on; at first those of view 0. `spec` is its one
+  // Files and folders are those of this view in all calls from now on; at first those of view 0. `spec` is its one
   // spelling, `is_root`: the root of the mount shows it, and nothing else is there.
   virtual void Show(uint32_t view, const std::string& spec, bool is_root) = 0;
   // Whether the mount can be seen at all (not when it lies in another mount namespace); false for good once the view

@@ -54,9 +54,9 @@ class OrderFollower {
   // 'augurctl drop': nothing was read so far.
   void ForgetReads();
 
-  // Takes up what is known now. False: another view is about to be followed, and something is still under way.
+  // Decides which order is followed. False: another view is about to be followed, and something is still under way.
   bool Follow();
-  // Counts what is left of given orders.
+  // Counts the files of given orders that are not read yet.
   void CountGiven();
 
  private:

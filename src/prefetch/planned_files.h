@@ -22,11 +22,11 @@ struct PlannedFiles {
   std::unordered_set<EntryNumber> of_orders;  // all of them
   std::shared_ptr<const Order> of_fill;       // all files of the store, once they were to be brought
   bool filling = false;
-  std::shared_ptr<const Order> of_warm;  // those that 'augurctl warm' has asked for, as far as they have room
+  std::shared_ptr<const Order> of_warm;  // those that 'augurctl warm' has asked for and that have room
   bool warming = false;                  // ... and they are being read
 
-  // Whether other files have no use as far as can be known, or have to give way to those of 'augurctl warm'. Of a pass,
-  // the next files are not known either.
+  // Whether other files have no use that is known, or have to give way to those of 'augurctl warm'. Of a pass, the next
+  // files are not known either.
   bool AreAll() const {
     return source == OrderSource::kGiven || source == OrderSource::kPredicted || filling || warming;
   }

@@ -35,7 +35,7 @@ struct PlannerGauges {
   uint64_t reads_under_way = 0;
   uint64_t staging_bytes = 0;
   uint64_t kept_bytes = 0;
-  uint64_t push_window_bytes = 0;  // pushed, or brought in by a reader who is not done with it
+  uint64_t push_window_bytes = 0;  // pushed, or brought in by a reader that is not done with it
   uint64_t left_bytes = 0;         // read, and left in the page cache
   uint64_t ready_files = 0;        // read, and could be pushed
   bool sweeping = false;
@@ -52,15 +52,15 @@ class Planner {
   static constexpr uint64_t kBytesPerLeft = FileStates::kBytesPerLeft;
   static uint64_t MeanPages(uint64_t mean_bytes) { return PlannerInput::MeanPages(mean_bytes); }
 
-  // `disk`: what is known of the disk; the planner learns on. It outlives the planner, so that the planner of the next
-  // view begins with it.
+  // `disk`: the model of the disk, as learned so far; it goes on learning here. It outlives the planner, so that the
+  // planner of the next view begins with it.
   Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ReaderPositionOptions& progress);
 
   // Queues an epoch behind those that are there. `beside`: as of NeighbourOrder.
   void Append(SharedOrder order, std::vector<bool> beside = {});
-  // What is queued and not yet passed, epoch by epoch.
+  // The queued reads that the reader has not passed yet, epoch by epoch.
   std::vector<SharedOrder> Rest() const { return in_.schedule.RestFrom(in_.reader.front()); }
-  // Forgets all epochs: nothing more is predicted. What is kept stays, what is held is released.
+  // Forgets all epochs: nothing more is predicted. Kept files stay, held ones are released.
   void Clear();
   // All files of the store, which fit: reads them in the order of the disk when nothing is predicted. The page cache
   // gets them where it has room for everything, else they are kept.
@@ -89,8 +89,8 @@ class Planner {
     in_.limits.lent_bytes_max = lent_bytes;
   }
 
-  // The machine has more memory to leave what was read in the page cache, or less. `emptied`: somebody has had the
-  // kernel drop its whole page cache since the last call.
+  // The machine has more memory, or less, to leave files in the page cache that were read. `emptied`: the kernel's
+  // whole page cache was dropped by hand (/proc/sys/vm/drop_caches) since the last call.
   void SetLeftMax(uint64_t bytes, bool emptied) {
     in_.limits.left_bytes_max = bytes;
     reader_pages_.SetEmptied(emptied);
@@ -106,7 +106,7 @@ class Planner {
   bool pauses() const { return reads_.pauses(); }
   // The read could not be begun (no memory for it): it was not taken.
   void PutBack(const ReadPlan& read) { reads_.PutBack(read); }
-  // The disk need not be read for it: what is made of its files is there already. Before any of their Arrived.
+  // The disk need not be read for it: all its files were made before (HasMade). Before any of their Arrived.
   void NotRead(const ReadPlan& read) { reads_.NotRead(read); }
   // The read has ended, before any of its files' Arrived. `asked`: the disk or the server was asked for some of it, and
   // not only a copy of it that is nearer.

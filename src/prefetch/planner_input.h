@@ -23,27 +23,27 @@ struct PlannerLimits {
   uint64_t push_window_bytes_max = 0;  // pushed into the page cache and not dropped; 0: nothing is pushed
   uint64_t lent_bytes_max = 0;         // of those, what the retained cache may have beyond its own on a seek-bound disk
   uint64_t left_bytes_max = 0;         // of files that were read, left in the page cache for their next use
-  // What all files that there are take of the page cache: as long as that much may be left, what is there is not kept
-  // as well. UINT64_MAX: it is, whatever the page cache has room for.
+  // What all files that there are take of the page cache: as long as that much may be left, files in it are not kept as
+  // well. UINT64_MAX: they are, whatever the page cache has room for.
   uint64_t data_bytes = UINT64_MAX;
   uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
   uint32_t reads_max = 32;                // under way, however far away the disk is
   uint32_t near_reads_max = 32;           // ... where it is near
-  // Reads are under way for this time of the disk's work, beyond the round trip, so that a demand read that comes now
-  // waits no longer for them: the kernel takes reads in their order. With an urgent one, for longer.
+  // Reads are under way for this time of the disk's work, beyond the round trip. So a demand read that comes now waits
+  // no longer for them: the kernel takes reads in their order. With an urgent one, for longer.
   double under_way_us = 50'000;
   double urgent_under_way_us = 100'000;
   // Until the model has measured the disk, for no more than this of its guess. Where an order was just found, its
   // reader waits for all that is under way: of 60 MB he would wait 30 ms on a disk of 2 GB/s.
   double unknown_under_way_us = 8'000;
   uint64_t under_way_bytes_min = 0;  // whatever the model says of their cost
-  // An urgent read takes along so much, whatever the model says of its cost.
+  // An urgent read may be as long as this, with its neighbours, whatever the model says of its cost.
   uint64_t urgent_bytes_min = 0;
-  // A read begins and ends where a file does that is the first of a piece of the shard, as long as the read. So what
-  // was read before leaves no rests that take a read each.
+  // A read begins and ends where a file does that is the first of a piece of the shard, as long as the read. So earlier
+  // reads leave no rests that take a read each.
   bool aligned = false;
   bool sweeps = false;  // where the retained cache has room for all files, those that are not needed soon are read too
-  bool regions = true;  // where the model says that reads are dear, regions of the disk may be read (ReadMode)
+  bool regions = true;  // where the model says that a read costs much, regions of the disk may be read (ReadMode)
 
   // Reads are requests to a server far away: slow, but as many as wanted at once.
   void SetFar();

@@ -12,8 +12,8 @@ namespace augur {
 class PredictedOrders {
  public:
   virtual ~PredictedOrders() = default;
-  // These files are read from now on, in this order, in this view of the mount. `anew`: instead of what was predicted
-  // before; else behind it. While an order that was given is queued, that one is followed and this is forgotten.
+  // These files are read from now on, in this order, in this view of the mount. `anew`: instead of the orders predicted
+  // before; else behind them. While an order that was given is queued, that one is followed and this is forgotten.
   virtual void Predict(SharedOrder order, uint32_t view, bool anew) = 0;
   // Nothing is predicted any more.
   virtual void ForgetPredicted() = 0;

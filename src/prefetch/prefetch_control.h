@@ -49,7 +49,7 @@ class PrefetchControl {
   // What the numbers of control/statistics.h cannot say, as names and values for people and programs: "policy",
   // "sweep".
   virtual std::vector<std::pair<std::string, std::string>> Describe() const = 0;
-  // Empties the retained cache and drops what was pushed ahead from the page cache. What readers use stays readable.
+  // Empties the retained cache and drops from the page cache the files pushed ahead. What readers use stays readable.
   virtual DropReport Drop() = 0;
 
   // Begins to bring these files of the view that is followed into the retained cache, and returns the number of the

@@ -73,8 +73,8 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   // Begins to work, once the mount is served. Each may be nullptr where there is none. kNoSpace: the system gives no
   // thread.
   Status Start(PageSink* sink, MountView* view, ViewSource* views);
-  // Ends the threads. Pushes, reads and what is being made end first; READs must still be answered meanwhile, and
-  // `view` and `views` be there.
+  // Ends the threads. Pushes, reads and files that are being made end first; READs must still be answered meanwhile,
+  // and `view` and `views` be there.
   void Stop();
 
   // What PrefetcherOptions::opens_wanted says has changed. Any thread.
@@ -132,7 +132,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   BufferPool chunks_;
   EventQueue events_;
   PrefetchStatus status_;
-  std::atomic<bool> keep_demand_ = true;  // what is read on demand is kept as long as there is room
+  std::atomic<bool> keep_demand_ = true;  // blocks that are read on demand are kept as long as there is room
 
   // Used by the planning thread only.
   bool ending_ = false;     // nothing is begun any more

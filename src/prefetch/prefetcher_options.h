@@ -8,7 +8,7 @@ namespace augur {
 
 struct PrefetcherOptions {
   uint64_t kept_bytes_max = 0;         // of the retained cache
-  uint64_t chunk_bytes = 0;            // memory for what is being read ahead, or read and on its way
+  uint64_t chunk_bytes = 0;            // memory for files that are being read ahead, or were read and are on their way
   uint64_t push_window_bytes_max = 0;  // of the page cache; 0: nothing is pushed
   uint64_t lent_bytes_max = 0;         // of those, what the retained cache may have for a time
   uint64_t order_bytes_max = 0;        // memory for orders
@@ -20,8 +20,8 @@ struct PrefetcherOptions {
   // What the page cache has room for is kept as well: another mount may need it, or the next run.
   bool keeps_read = false;
   bool opens_asked = false;  // the kernel asks for each open (ReadObserver::OnOpen), so no folder is watched
-  // Whether somebody wants to be told of all opens, also where the planner has no use for them: AccessListener. Asked
-  // by the planning thread; empty: no.
+  // Whether the AccessListener wants all opens, also where the planner has no use for them. Asked by the planning
+  // thread; empty: no.
   std::function<bool()> opens_wanted = {};
   uint32_t own_process = 0;      // whose opens are our own, of the MountView; 0: there is none
   unsigned reads_max = 32;       // under way, however far away the disk is

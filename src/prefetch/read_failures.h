@@ -13,12 +13,12 @@ namespace augur {
 // store, record, path of the file and cause. Who reads for a READ, or ahead of one, comes here with each block that it
 // cannot deliver.
 //
-//   what failed                             status          counter
-//   the index: damaged, or not readable     kCorrupt, kIo   index_errors
-//   a shard cannot be opened                kCorrupt, kIo   disk_errors
-//   a read of a shard failed, or was short  kIo, kCorrupt   disk_errors
-//   the bytes do not match their checksum   kCorrupt        corrupt_blocks
-//   the memory holds no block               kNoSpace        none
+//   | what failed                            | status        | counter        |
+//   | the index: damaged, or not readable    | kCorrupt, kIo | index_errors   |
+//   | a shard cannot be opened               | kCorrupt, kIo | disk_errors    |
+//   | a read of a shard failed, or was short | kIo, kCorrupt | disk_errors    |
+//   | the bytes do not match their checksum  | kCorrupt      | corrupt_blocks |
+//   | the memory holds no block              | kNoSpace      | none           |
 //
 // All of these are EIO to a program (errno_table.h). Each failure counts; its line is written once in a while, and so
 // is a number of further ones (LimitedLog). Safe from any thread. REQUIRES: store and statistics outlive it.

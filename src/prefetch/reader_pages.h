@@ -40,8 +40,8 @@ class ReaderPages {
   void WasRead(Slot slot);
   // A file beyond what may be left, to be dropped; it is not left any more.
   std::optional<Slot> TakeExcess();
-  // Whether somebody has had the kernel drop its whole page cache since the last call: then nothing is left there, and
-  // no file that is pushed for a later use, and that is no sign of the kernel's needs.
+  // Whether the kernel's whole page cache was dropped by hand since the last call: then no file that was left there, or
+  // pushed for a later use, is there any more. That is no sign of the kernel's needs.
   void SetEmptied(bool emptied);
   // Next uses are others.
   void ComputeUsesAnew();

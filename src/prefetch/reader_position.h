@@ -17,7 +17,7 @@ namespace augur {
 
 // How far readers may be apart from each other, counted in files.
 struct ReaderPositionOptions {
-  // Worker processes of one loader read batches in turn, so the reads of an epoch come in an order that differs from
+  // Worker processes of one loader read batches in turn. So the reads of an epoch come in an order that differs from
   // the epoch's by up to workers * files that each has ahead: 16 workers with 2 batches of 32 each are 1,024.
   uint32_t spread_max = 1024;
   // A file counts as read when the reader is this many further, though it was never seen: its open was not reported.
@@ -27,23 +27,23 @@ struct ReaderPositionOptions {
   // The front moves when this many reads were seen at or after it, so that another program that happens to read files
   // ahead of it does not move it. 1 where only few reads are seen at all.
   uint32_t support = 4;
-  // Of the last reads, so many may support each other; 0: all. Where some of the reads that are seen are none, because
-  // the kernel reads ahead, those far ahead of the front are forgotten so.
+  // Only this many of the last reads may support each other; 0: all. Where some of the reads that are seen are the
+  // kernel's readahead, those far ahead of the front are forgotten so.
   uint32_t support_of = 0;
-  // Of the last 16 reads elsewhere, so many beside each other are a reader who has jumped there.
+  // Of the last 16 reads elsewhere, this many beside each other are a reader who has jumped there.
   uint32_t strays_to_jump = 8;
   // Opens are seen. Then a READ elsewhere does not say that the reader is there: who maps his files touches pages of
   // files that he opened long ago.
   bool opens = false;
 
-  // Of samples in archives, for so many of which the prefetch has memory: all reads are seen but those that the page
-  // cache serves, and some that are the kernel's.
+  // Of samples in archives; the prefetch has memory for `files_in_memory` of them. All reads are seen but those that
+  // the page cache serves; some that are seen are the kernel's.
   static ReaderPositionOptions OfArchives(uint64_t files_in_memory);
 };
 
 // ReaderPosition follows the readers through a schedule: which positions have been read, and where the front is. Not
-// synchronized, no clock. What is read outside of the schedule's near future is not taken for progress, unless it goes
-// on: then the reader has jumped (a restart, a resume in mid-epoch), and the front jumps after it.
+// synchronized, no clock. Reads outside of the schedule's near future are not taken for progress, unless they go on:
+// then the reader has jumped (a restart, a resume in mid-epoch), and the front jumps after it.
 class ReaderPosition {
  public:
   using Options = ReaderPositionOptions;
@@ -75,7 +75,7 @@ class ReaderPosition {
   Position base() const { return base_; }
   Position front() const { return front_; }
   // The positions that the reader is done with since the last call, each once: those seen when the front is `lag`
-  // further, the others when the tail passes them. After a jump or a restart: what was passed before is not told.
+  // further, the others when the tail passes them. After a jump or a restart: without those that were passed before it.
   std::vector<Position> TakePassed() { return std::exchange(passed_, {}); }
   // True for positions before the tail, and for those seen.
   bool WasRead(Position position) const;

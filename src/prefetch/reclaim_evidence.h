@@ -19,14 +19,14 @@ class ReclaimEvidence {
   // True while the kernel takes files that are left: no more should be left.
   bool Reclaims(uint64_t reads) const { return reads < leave_from_; }
 
-  // Somebody has emptied the page cache. What was lost of late, since the last call of Settle, says nothing of the
-  // kernel.
+  // The page cache was emptied by hand. The files that it has lost of late, since the last call of Settle, say nothing
+  // of the kernel.
   void Emptied() {
     gone_.Clear();
     leave_from_ = settled_leave_from_;
     assumed_there_ = assumed_gone_ = 0;
   }
-  // Nobody has emptied it: what was lost until now counts.
+  // It was not emptied by hand: the files that it has lost until now count.
   void Settle() { settled_leave_from_ = leave_from_; }
 
   // The page cache had lost a file that was pushed for the read at this place. True: so it did with every other one of
@@ -49,7 +49,7 @@ class ReclaimEvidence {
   static constexpr uint64_t kReadsWithoutLeaving = 4;
   static constexpr uint64_t kAssumedGoneMax = 16;
 
-  // Half of them: then to read again what is still there costs no more than what is not.
+  // Half of them: then to read again the files that are still there costs no more than to read those that are gone.
   static constexpr uint64_t kPushedGoneMax = 16;
   static constexpr uint64_t kPushedGonePlaces = 32;
 

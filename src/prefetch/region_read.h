@@ -17,9 +17,9 @@ struct RegionUse {
 // What it costs to hold a file of the mean size while one file is read, in visits to a region: the price at which files
 // of `regions` regions just fill a memory of `memory_files`, if each region's uses come evenly.
 //
-// A visit that serves k uses of its region, `regions` reads apart on average, holds files for regions * k (k - 1) / 2
-// reads, and each use costs (1 + price * that) / k. The least of it is at k^2 = 2 / (price * regions); memory holds
-// regions * (k - 1) / 2 files at that.
+// A visit serves k uses of its region, which are `regions` reads apart on average. It holds files for
+// H = regions * k (k - 1) / 2 reads, and each use costs (1 + price * H) / k. That cost is least at
+// k^2 = 2 / (price * regions); memory holds regions * (k - 1) / 2 files at that.
 double HoldingPrice(double memory_files, double regions);
 
 // Until which use, inclusive, a visit to a region now should bring its files. `uses` are those to come, sorted, the

@@ -23,7 +23,7 @@ class RetentionPlanner {
   uint64_t bytes_max() const;
   // There is room for the file, or another one is needed later.
   bool Takes(Slot slot, Position use) const;
-  // There is room for so many further bytes without evicting a file, beside those that are being read.
+  // The further bytes that there is room for without evicting a file, beside those that are being read.
   uint64_t room() const;
   // Room for a file that is next used at `use`; files that are needed later have to go. Then Reclassify.
   KeepPlan Plan(Slot slot, Position use);

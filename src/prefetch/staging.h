@@ -32,7 +32,7 @@ class Staging {
     if (again) states_[slot].bad = false;
     return again;
   }
-  // Somebody asks for the file: whatever has failed before, it is read.
+  // 'augurctl warm' asks for the file: whatever has failed before, it is read.
   void TryAnew(Slot slot) {
     states_[slot].bad = false;
     states_[slot].failures = 0;

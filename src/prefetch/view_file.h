@@ -8,8 +8,8 @@
 
 namespace augur {
 
-// A file of the store as readers of one view of the mount get it: its record, or what is made of that. View 0 has the
-// original files.
+// A file of the store as readers of one view of the mount get it: its record, or a file that is made of it. View 0 has
+// the original files.
 struct ViewFile {
   Entry entry;
   uint32_t view = 0;  // as in its nodes

@@ -94,8 +94,8 @@ class ViewPrefetch {
   void LookAround();
   // Begins all that the planner wants now.
   void CarryOut();
-  // For 'augurctl drop': ends a warming, drops the push window and forgets what is kept. Returns the bytes of the push
-  // window.
+  // For 'augurctl drop': ends a warming, drops the push window and forgets the kept files. Returns the bytes of the
+  // push window.
   uint64_t Drop();
   void SettleDoubts(uint64_t now_us) { staged_.SettleDoubts(now_us); }
 

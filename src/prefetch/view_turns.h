@@ -11,7 +11,7 @@ namespace augur {
 // order says that it is read next. The owner begins it when nothing is under way. Not synchronized.
 class ViewTurns {
  public:
-  // The view is followed from now on. What was read before says nothing about its readers.
+  // The view is followed from now on. Reads before this say nothing about its readers.
   void Begin(uint32_t view);
 
   // A file of the view was read. Whether it is the view that is followed.

@@ -21,8 +21,8 @@ class WarmPlanner {
               ReadPlanner& reads)
       : in_(in), files_(files), retention_(retention), admission_(admission), reads_(reads) {}
 
-  // Reads these files for the retained cache, in the order of the disk, as far as it has room: after what readers are
-  // predicted to need. In place of those before. REQUIRES: each once, and no empty ones.
+  // Reads these files for the retained cache, as long as that has room, in the order of the disk: after the files that
+  // readers are predicted to need. In place of those before. REQUIRES: each once, and no empty ones.
   void Begin(const Order& files);
   void End() { in_.warm.End(); }
   // Of the files to be warmed; takes 50 ns a file, or so.

@@ -16,7 +16,7 @@ namespace augur {
 
 // Warming carries out 'augurctl warm' in the view that is followed: it chooses the files that the retained cache has
 // room for, in the order in which they are asked for, and tells how many are there. The planner reads them, in the
-// order of the disk and after what readers need. A run that nobody asks about for kForgottenUs ends. Used by the
+// order of the disk and after what readers need. A run that no client asks about for kForgottenUs ends. Used by the
 // planning thread only. REQUIRES: what it is given outlives it.
 class Warming {
  public:
@@ -37,7 +37,7 @@ class Warming {
   void Begin(uint64_t run, const Order& files, uint64_t now_us);
   // How far the run is. Nothing: it has ended for another reason than its end or End.
   std::optional<WarmReport> Report(uint64_t run, uint64_t now_us);
-  // Reads nothing more for it, whichever run it is. What is there stays.
+  // Reads nothing more for it, whichever run it is. The files that it has brought stay.
   void End();
   // Ends a run that was forgotten.
   void LookIfAsked(uint64_t now_us);
@@ -60,7 +60,7 @@ class Warming {
   KeptFiles& kept_;
   uint64_t run_ = 0;  // 0: none
   uint64_t asked_us_ = 0;
-  WarmReport begun_;  // what it has to do; what is kept: the empty files
+  WarmReport begun_;  // what it has to do; of kept files only the empty ones
 };
 
 }  // namespace augur

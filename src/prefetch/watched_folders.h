@@ -22,7 +22,7 @@ class WatchedFolders {
   void Add(std::span<const EntryNumber> folders);
   // Whether the OrderPredictor needs opens; it does at first. Update follows it.
   void SetNeeded(bool needed) { needed_ = needed; }
-  // `used`: there is an order, or somebody records the accesses.
+  // `used`: there is an order, or the accesses are recorded.
   void Update(bool used);
   // Those of another view come.
   void Clear() { folders_.clear(); }

@@ -41,7 +41,7 @@ ViewGeometry GeometryOf(const ViewSpec& spec, ImageExtent image);
 // What every image becomes in the view, whatever it is. Nothing: they become different ones, or stay as they are.
 std::optional<ImageExtent> FixedExtent(const ViewSpec& spec);
 
-// Whether no step of it is above kImagePixelsMax, nor what is resized above kResizedSideMax.
+// Whether no step has more than kImagePixelsMax pixels, and no side is resized from or to more than kResizedSideMax.
 bool FitsView(const ViewGeometry& geometry);
 
 }  // namespace augur

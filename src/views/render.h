@@ -31,9 +31,9 @@ enum class Appearance {
 };
 
 // By what the store recorded of the file, without its bytes. An image that is too large to be decoded or made
-// (FitsView) stays itself in a pixel view, so that a script gets from its own decoder what it gets from the folder. An
-// image with an orientation other than 1 is a PNG whatever the view says: only a PNG can carry EXIF, and readers that
-// turn pictures would no longer turn this one. REQUIRES: the view has no archives but those of arrays.
+// (FitsView) stays itself in a pixel view: then a script's own decoder gives the same for it as in the folder. An image
+// with an orientation other than 1 is a PNG whatever the view says: only a PNG can carry EXIF, and readers that turn
+// pictures would no longer turn this one. REQUIRES: the view has no archives but those of arrays.
 Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info);
 
 // ".npy", ".pt", ".png", ".ppm" or ".bmp"; of kArray nothing. REQUIRES: neither absent nor original.
@@ -56,8 +56,8 @@ uint64_t RenderMemory(const ViewSpec& spec, const ImageInfo& info);
 // Resizes, crops and writes the whole file of the view into `out`. `image` is the file, decoded with DecodeOptionsOf();
 // `exif` is what ExifOf() gives of it (containers without a place for it ignore it). `label` is of views whose files
 // have one (ViewSpec::has_labels). Any thread. kCorrupt: they are not what `info` announced (the size of the result
-// would be another). Fails as Resizer does. Then what is in `out` is nothing. REQUIRES: AppearanceOf() is neither
-// absent nor original; `out` has RenderedSize() bytes.
+// would be another). Fails as Resizer does. After a failure `out` holds nothing valid. REQUIRES: AppearanceOf() is
+// neither absent nor original; `out` has RenderedSize() bytes.
 Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,
               Resizer* resizer, std::span<std::byte> out, int32_t label = 0);
 

@@ -44,7 +44,7 @@ enum class SpecWord {
 };
 inline constexpr size_t kSpecWordCount = static_cast<size_t>(SpecWord::kChunk) + 1;
 
-// The named values of a word; the first is what is so anyway.
+// The named values of a word; the first is the default.
 template <typename Value, size_t kCount>
 using Choices = std::array<std::pair<std::string_view, Value>, kCount>;
 

@@ -58,7 +58,7 @@ class ViewNames {
   static constexpr Form kOwn = 0;        // as it was
   static constexpr Form kTooLong = 255;  // not at all
   static constexpr Form kShort = 254;    // the ending instead of its last one
-  // 1 to 63: the whole name and so many times the ending.
+  // 1 to 63: the whole name and that many times the ending.
 
   Result<uint64_t> LowerBound(std::string_view name, uint64_t near) const;
   Result<std::optional<uint64_t>> IndexOf(std::string_view name, uint64_t near) const;

@@ -40,8 +40,8 @@ struct ArchiveSpec {
   // Of one shard, about, where the SPEC has neither `shards` nor `shard_bytes`.
   static constexpr uint64_t kUsualShardBytes = uint64_t{128} << 20;
 
-  uint32_t shards = 0;              // so many for each folder; 0: as many as it takes
-  uint64_t shard_bytes = 0;         // a shard has at most so many, unless it has one image alone; 0: no such limit
+  uint32_t shards = 0;              // how many for each folder; 0: as many as it takes
+  uint64_t shard_bytes = 0;         // the most that a shard has, unless it has one image alone; 0: no such limit
   std::optional<uint32_t> shuffle;  // the seed of the order; none: path order
   // Of tfrecord alone.
   ExampleKeys keys = ExampleKeys::kImagenet;
@@ -101,12 +101,12 @@ struct ViewSpec {
 // A SPEC is a name in a directory, too, and every filesystem has names of that length.
 inline constexpr size_t kViewSpecBytesMax = 255;
 
-// Reads a SPEC, whose words may stand in any order. kInvalid: not a SPEC; the text names it, the word, what is wrong
-// with it and the accepted form of that word.
+// Reads a SPEC, whose words may stand in any order. kInvalid: not a SPEC; the text names the SPEC, the word, its error
+// and the accepted form of that word.
 Result<ViewSpec> ParseViewSpec(std::string_view text);
 
-// The one spelling of a view: its words in one order, without those that say what is so anyway, numbers in their
-// shortest form. ParseViewSpec reads it back to an equal ViewSpec; it is at most kViewSpecBytesMax long.
+// The one spelling of a view: its words in one order, without those that say the default, numbers in their shortest
+// form. ParseViewSpec reads it back to an equal ViewSpec; it is at most kViewSpecBytesMax long.
 std::string CanonicalSpec(const ViewSpec& spec);
 
 }  // namespace augur
