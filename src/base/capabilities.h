@@ -14,9 +14,9 @@ namespace augur {
 // What a process gives up of root's privileges (capabilities(7)). Linux keeps capabilities for each thread, so all of
 // it is for a process that has one thread.
 
-// Cuts the permitted and effective capabilities to those of `kept` (numbers of linux/capability.h) that it has, empties
-// the inheritable and ambient ones, and takes all others out of the bounding set where it may. What it does not have is
-// no failure.
+// Cuts the permitted and effective capabilities to those of `kept` (numbers of linux/capability.h) that the process
+// has, and empties the inheritable and ambient ones. Takes all but `kept` out of the bounding set where it may. A kept
+// one that the process does not have is no failure.
 Status KeepCapabilities(std::span<const int> kept);
 
 // No program that it or a child executes gets privileges, set-user-id programs too.

@@ -17,7 +17,7 @@ enum class LogTarget { kStderr, kSyslog, kFile };
 // Failures to open the file: OpenTrustedLog.
 Status StartLog(const std::string& program, LogTarget target, const std::string& path = {});
 
-// Whether there is a system log: something takes what is sent to /dev/log. Without it LogTarget::kSyslog is nowhere.
+// Whether there is a system log: a process takes lines sent to /dev/log. Without it LogTarget::kSyslog loses them.
 bool SyslogIsThere();
 
 }  // namespace augur

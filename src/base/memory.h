@@ -23,8 +23,8 @@ struct MemoryRoom {
 // its cgroups leaves the machine's memory. kIo: /proc is not mounted.
 Result<MemoryRoom> MachineMemory();
 
-// How often somebody has had the kernel drop its whole page cache (/proc/sys/vm/drop_caches), since it was started.
-// Nothing: /proc/vmstat cannot be read, or does not say.
+// How often the kernel was told to drop its whole page cache (/proc/sys/vm/drop_caches), since it was started. Nothing:
+// /proc/vmstat cannot be read, or does not say.
 std::optional<uint64_t> PageCacheDrops();
 
 // The resident memory of this process. `anonymous` and `shared` are what a memory limit is for; `file` is mapped files,
@@ -47,9 +47,9 @@ struct MemoryCgroup {
   bool operator==(const MemoryCgroup&) const = default;
 };
 
-// The memory cgroups that limit a process, its own first, then those above as far as the mount shows them, from the
-// content of /proc/self/cgroup and /proc/self/mountinfo. Where a cgroup is out of the mount's view (a container's), the
-// mount's own top is taken.
+// The memory cgroups that limit a process, its own first, then those above up to the top of the mount, from the content
+// of /proc/self/cgroup and /proc/self/mountinfo. Where a cgroup is out of the mount's view (a container's), the mount's
+// own top is taken.
 std::vector<MemoryCgroup> FindMemoryCgroups(std::string_view cgroup_text, std::string_view mountinfo_text);
 
 // The number of bytes of line "NAME: 123 kB" (/proc/meminfo, /proc/self/status); nothing when there is no such line.

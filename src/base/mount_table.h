@@ -30,8 +30,8 @@ std::vector<MountRow> ParseMountTable(std::string_view text);
 // The mounts that this process sees now. kIo: /proc is not mounted or cannot be read.
 Result<std::vector<MountRow>> ReadMountTable();
 
-// What is seen at `path`, an absolute path without symbolic links, '.' or '..': the last mount made there. nullptr:
-// none.
+// The mount that is seen at `path`, an absolute path without symbolic links, '.' or '..': the last one made there.
+// nullptr: none.
 const MountRow* TopmostMount(const std::vector<MountRow>& rows, std::string_view path);
 
 // `text` as a value within an -o argument of mount(8): commas and backslashes escaped.

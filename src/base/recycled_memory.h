@@ -6,7 +6,7 @@
 
 namespace augur {
 
-// RecycledMemory is where pixels and what is made of them live: pieces of up to some megabytes that are needed for
+// RecycledMemory is where pixels and the files made of them live: pieces of up to some megabytes that are needed for
 // milliseconds, one after the other. A piece that is given back is kept for the next of about its size, since the first
 // touch of a page costs a fault and its clearing: a quarter of the daemon's processor time, when each image had memory
 // of its own from the system (1,500 photographs into PNG; Linux 6.18, a virtual machine). One for the process; safe
@@ -41,9 +41,9 @@ class RecycledMemory {
     return Piece<Byte>(memory, GiveBack{.bytes = bytes, .borrowed = true});
   }
 
-  // What a new piece for so many bytes has: pieces come in few sizes, a quarter larger than what is asked for at most,
-  // so that one serves another image. One that was kept may have twice as much (up to 4 MiB). Small ones are not kept,
-  // and have what is asked for.
+  // The bytes of a new piece for `bytes`: pieces come in few sizes, a quarter larger than asked for at most, so that
+  // one serves another image. One that was kept may have twice as much (up to 4 MiB). Small ones are not kept, and have
+  // just the bytes asked for.
   static size_t PieceBytes(size_t bytes);
 
  private:

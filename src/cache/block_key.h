@@ -8,9 +8,9 @@
 
 namespace augur {
 
-// Names one block of one store by its place. Files that have the same record have the same place, so they share it.
-// Not by its hash: XXH3 can be forged, and one file would get what was made to have the hash of another. All that the
-// index states of the record is in the key, too: of two entries that state different sizes or hashes for one place,
+// Names one block of one store by its place. Files that have the same record have the same place, so they share it. Not
+// by its hash: XXH3 can be forged, and one file would get bytes that were made to have the hash of another. All that
+// the index states of the record is in the key, too: of two entries that state different sizes or hashes for one place,
 // each is checked for itself.
 struct BlockKey {
   uint32_t shard = 0;

@@ -39,12 +39,12 @@ class Buffer {
 
 // BufferPool holds all memory for record bytes: one piece of address space as large as the limit, out of which buffers
 // are cut and into which they go back, neighbours joined again. Safe from any thread. Buffers must be gone before the
-// pool. Not for anything but record bytes; who is refused waits for a Buffer to be freed (RecordCache does).
+// pool. Not for anything but record bytes; a refused caller waits for a Buffer to be freed (RecordCache does).
 //
 // One piece, so that the kernel can back it with pages of 2 MiB (madvise MADV_HUGEPAGE): a direct read of 112 KiB then
-// goes to one range of physical memory instead of 28, measured at 124 us a read against 155 us (medians of four
-// interleaved rounds of 4,000 random reads at depth 1). And a page is touched for the first time once, not once for
-// each buffer.
+// goes to one range of physical memory instead of 28. Such a read was measured at 124 us instead of 155 us (medians of
+// four interleaved rounds of 4,000 random reads at depth 1). And a page is touched for the first time once, not once
+// for each buffer.
 class BufferPool {
  public:
   static constexpr size_t kGranuleBytes = 64 << 10;
@@ -65,7 +65,7 @@ class BufferPool {
   uint64_t blocks_max(size_t bytes) const;
 
   // `hook` is called after each Buffer's end, on that thread and without a lock; one at a time, none when empty. It may
-  // still run on another thread while this returns. Who was refused tries again in it.
+  // still run on another thread while this returns. A caller that was refused tries again in it.
   void SetFreeHook(std::function<void()> hook);
 
   uint64_t bytes_max() const { return uint64_t{granule_count_} * kGranuleBytes; }

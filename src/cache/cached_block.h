@@ -13,8 +13,8 @@
 namespace augur {
 
 // The bytes of one block; shared by the cache and by replies under way. They lie in a buffer of their own, or in a
-// chunk that many blocks were read into at once, which lives as long as one of them is in use. Nothing can write to
-// them any more: a buffer of their own has no other owner, and the part of a chunk is sealed.
+// chunk that many blocks were read into at once. A chunk lives as long as one of its blocks is in use. Nothing can
+// write to them any more: a buffer of their own has no other owner, and the part of a chunk is sealed.
 class CachedBlock {
  public:
   CachedBlock() = default;

@@ -41,21 +41,21 @@ struct DiskCacheCounters {
 
 // DiskCache keeps values that are expensive to get in a folder on a local disk, so that later runs find them: files
 // that were rendered out of images (DecodedFiles), records that came from a server (DiskCopy). The kinds may share a
-// folder. Any number of daemons of one user and host share it, for any stores and views (DISK_CACHE.md has its layout,
-// its locks, what a crash leaves, and what is evicted when it is full). A value is called a file here. Nothing in it
-// needs to be trusted: what is read is checked, and a folder that cannot be used costs no more than getting the values
-// again. Safe from any thread. Find, Contains, Check and Forget do no I/O; Insert, Refresh, Open and the destructor may
-// wait for the disk. A Place may outlive the cache. Who forks must close all descriptors in the child, or call nothing
-// but exec: a copy of a descriptor keeps the locks of a daemon that has died. Not for network file systems, and not for
-// reading: the caller reads, with its ReadEngine, where a Place says.
+// folder. Any number of daemons of one user and host share it, for any stores and views. DISK_CACHE.md has its layout,
+// its locks, what a crash leaves, and which segments are evicted when it is full. A value is called a file here.
+// Nothing in it needs to be trusted: its bytes are checked when they are read, and a folder that cannot be used costs
+// no more than getting the values again. Safe from any thread. Find, Contains, Check and Forget do no I/O; Insert,
+// Refresh, Open and the destructor may wait for the disk. A Place may outlive the cache. Who forks must close all
+// descriptors in the child, or call nothing but exec: a copy of a descriptor keeps the locks of a daemon that has died.
+// Not for network file systems, and not for reading: the caller reads, with its ReadEngine, where a Place says.
 class DiskCache {
  public:
   static constexpr uint64_t kBytesMin = 16 << 20;
 
   struct Options {
     std::string folder;
-    // What all segments in the folder may take together, other daemons' too. Each daemon holds to its own; the least of
-    // those that are opened is what is there afterwards.
+    // What all segments in the folder may take together, other daemons' too. Each daemon keeps to its own bound; when
+    // it opens the folder, it evicts unused segments beyond that. So the least bound of all daemons holds then.
     uint64_t bytes_max = 0;
     // Memory of the index. Files beyond are not found, and not inserted.
     uint64_t index_bytes_max = UINT64_MAX;
@@ -76,7 +76,7 @@ class DiskCache {
 
   // Opens the folder, makes it (0700) when only it is missing, and reads the index of all segments: about a second for
   // 1.3 million files. What could not be used is told in `notes`, each a whole sentence for a log: a folder that is
-  // read-only (what is there is used), segments that are not to be trusted or of another version, more on the disk than
+  // read-only (its files are used), segments that are not to be trusted or of another version, more on the disk than
   // `bytes_max`. Failures have cause and cure, and the caller goes on without: kPermission: a symbolic link, another
   // user's folder, or one that others can write to. kInvalid: no folder, or a bound below 16 MiB. kNotFound: what the
   // folder should be made in is missing. Others: as the system says.
@@ -114,8 +114,8 @@ class DiskCache {
   enum class Inserted {
     kYes,
     kPresent,  // it is there already
-    kNoRoom,  // the bound is reached and nothing may be evicted, the disk or the index is full, it is larger than 1 GiB
-              // or than the bound, has no bytes, or the folder is read-only
+    kNoRoom,  // the bound is reached and nothing may be evicted; the disk or the index is full; the file is larger than
+              // 1 GiB or than the bound, or has no bytes; the folder is read-only
     kFailed,  // the disk refuses it: failure() says why. It will be tried again after look_ms.
   };
   // Writes the file; waits for the disk, and for others that insert. `pieces` follow each other and have key.size bytes
@@ -124,9 +124,9 @@ class DiskCache {
   // Why an insertion failed last; OK when none did.
   Status failure() const;
 
-  // Looks what other daemons have added, evicted and removed, and tells them what is used here. To be called about
-  // every second by a thread that may wait. False: the last look was less than look_ms ago, and nothing was done.
-  // `notes`: as with Open, each once.
+  // Finds the files that other daemons have added and the segments that are gone, and tells them which segments are
+  // used here. To be called about every second by a thread that may wait. False: the last look was less than look_ms
+  // ago, and nothing was done. `notes`: as with Open, each once.
   bool Refresh(std::vector<std::string>& notes);
 
   DiskCacheCounters counters() const;
@@ -151,7 +151,7 @@ class DiskCache {
   void NoteOnce(const std::string& name, const std::string& text, std::vector<std::string>& notes)
       AUGUR_REQUIRES(look_mu_);
 
-  // Finding room for what is inserted (disk_cache_room.cc).
+  // Finding room for a file to insert (disk_cache_room.cc).
   Status NextSegment(uint64_t file_bytes) AUGUR_REQUIRES(write_mu_) AUGUR_EXCLUDES(look_mu_);
   bool AdoptSegment(uint64_t file_bytes, const Listing& listing, uint64_t room) AUGUR_REQUIRES(write_mu_, look_mu_);
   Status MakeSegment(uint64_t file_bytes, Listing* listing, uint64_t* total) AUGUR_REQUIRES(write_mu_, look_mu_);

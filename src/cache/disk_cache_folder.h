@@ -11,7 +11,7 @@
 namespace augur {
 
 // DiskCacheFolder is the folder of a disk cache: its segments by name, size and age, and the lock under which daemons
-// make and remove them. One thread at a time. Each call may wait for the disk. Not for what is in a segment.
+// make and remove them. One thread at a time. Each call may wait for the disk. Not for the contents of a segment.
 class DiskCacheFolder {
  public:
   // Opens the folder, or makes it with mode 0700 when only it is missing. kNotFound: what it should be in is missing.

@@ -12,7 +12,7 @@ namespace augur {
 inline constexpr std::array<char, 8> kDiskCacheMagic = {'A', 'U', 'G', 'R', 'D', 'E', 'C', 'O'};
 inline constexpr uint32_t kDiskCacheVersion = 1;
 
-// Files are kept, and checked, in blocks of so many bytes, the last one shorter: those of the store (kBlockBytes).
+// Bytes of a block, as in the store (kBlockBytes). Files are kept, and checked, in blocks; the last one is shorter.
 inline constexpr uint64_t kDiskCacheBlockBytes = 1 << 20;
 // Each file begins at a multiple: what O_DIRECT needs at most on every usual disk (kAlignMax).
 inline constexpr uint64_t kDiskCachePageBytes = 4096;
@@ -26,7 +26,7 @@ struct DiskCacheHeader {
   uint32_t reserved;   // zero
   uint64_t id;         // random; also in the name, and in the checksum of each log entry
   uint64_t log_bytes;  // room of the log, a multiple of the page
-  uint64_t sum;        // XXH3-64 of what is above
+  uint64_t sum;        // XXH3-64 of the fields above
 };
 static_assert(sizeof(DiskCacheHeader) == 40 && offsetof(DiskCacheHeader, sum) == 32);
 inline constexpr uint64_t kDiskCacheHeaderBytes = kDiskCachePageBytes;
@@ -59,14 +59,14 @@ constexpr uint64_t UpToDiskCachePage(uint64_t bytes) { return DiskCachePages(byt
 constexpr uint64_t DiskCacheBlocks(uint64_t file_bytes) {
   return (file_bytes + kDiskCacheBlockBytes - 1) / kDiskCacheBlockBytes;
 }
-// Slots that a file with so many blocks takes: never more than it has pages.
+// Slots that a file of `blocks` blocks takes: never more than it has pages.
 constexpr uint64_t DiskCacheSlots(uint64_t blocks) {
   return blocks <= kDiskCacheSumsInFile
              ? 1
              : 1 + (blocks - kDiskCacheSumsInFile + kDiskCacheSumsInMore - 1) / kDiskCacheSumsInMore;
 }
-// Room of the log in a segment of so many bytes: one slot for each page, so that it is never full before the segment
-// (1.6 % of the size; what is not used of it is a hole and takes no disk).
+// Room of the log in a segment of `segment_bytes`: one slot for each page, so that it is never full before the segment
+// (1.6 % of the size; its unused part is a hole and takes no disk).
 constexpr uint64_t DiskCacheLogBytes(uint64_t segment_bytes) {
   return UpToDiskCachePage(DiskCachePages(segment_bytes) * sizeof(DiskCacheLogSlot));
 }

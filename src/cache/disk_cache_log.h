@@ -25,15 +25,15 @@ std::vector<DiskCacheLogSlot> EncodeDiskCacheFile(uint64_t segment_id, const Dis
 // What takes the place of a file's first slot when its bytes were found wrong.
 DiskCacheLogSlot EncodeDiskCacheDead(uint64_t segment_id, const DiskCacheKey& key);
 
-// What was in a run of slots. Positions are counted from its beginning.
+// What a scan of consecutive slots has found. Positions are counted from the first of them.
 struct DiskCacheLogScan {
-  size_t known_end = 0;  // after the last entry that was understood: look here again for what is written later
+  size_t known_end = 0;  // after the last entry that was understood: look here again for entries that are written later
   size_t used_end = 0;   // after the last slot that is not empty: the next one may be written here
   size_t bad = 0;        // slots that are neither empty nor an entry of this segment, or of a file that is not whole
   size_t bad_tail = 0;   // of them, those after known_end: they may be ones that are just being written
 };
-// Hands each whole file to `on_file` with the position of its first slot. Skips what is empty, dead or damaged. `sums`
-// are valid during the call only. Where the file lies is not looked at.
+// Hands each whole file to `on_file` with the position of its first slot. Skips slots that are empty, dead or damaged.
+// `sums` are valid during the call only. Where the file lies is not looked at.
 DiskCacheLogScan ScanDiskCacheLog(uint64_t segment_id, std::span<const DiskCacheLogSlot> slots,
                                   const std::function<void(const DiskCacheLogFile& file, size_t position)>& on_file);
 

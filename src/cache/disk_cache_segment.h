@@ -24,8 +24,8 @@ class DiskCacheSegment {
                                                         bool direct);
 
   using OnFile = std::function<void(const DiskCacheLogFile&)>;
-  // Reads what was appended to the log since, and hands over each file that lies within the segment. `fd`: the file,
-  // without O_DIRECT. kIo: it cannot be read.
+  // Reads the entries that were appended to the log since the last call, and hands over each file that lies within the
+  // segment. `fd`: the file, without O_DIRECT. kIo: it cannot be read.
   Status ReadLog(int fd, const OnFile& on_file);
   // The same by name. kNotFound: this name is not its any more.
   Status ReadLog(const DiskCacheFolder& folder, const OnFile& on_file);
@@ -37,8 +37,8 @@ class DiskCacheSegment {
     if (!used_.load(std::memory_order_relaxed)) used_.store(true, std::memory_order_relaxed);
   }
   bool marked() const { return used_.load(std::memory_order_relaxed); }
-  // Turns marks into what others see: the time of last use, stamped on the file every ten minutes at most, and the
-  // lock that keeps others from removing it, which is let go after `rest_ns` without use.
+  // Turns marks into what others see: the time of last use, stamped on the file every ten minutes at most, and a lock
+  // that keeps others from removing it. The lock is let go after `rest_ns` without use.
   void FlushUsage(int64_t now_ns, int64_t rest_ns);
 
   const std::string& name() const { return name_; }

@@ -16,9 +16,9 @@
 namespace augur {
 
 // DiskCacheWriter appends files to one segment, which no other writer has as long as it lives. One thread at a time.
-// Each call may wait for the disk; nothing is synced. Its size is what it may grow to; when it is destroyed, the file
-// is made as short as what is in it, or removed when nothing is. Not for deciding how large a segment may be, nor
-// whether there is room for one.
+// Each call may wait for the disk; nothing is synced. The segment's size is what it may grow to. The destructor makes
+// it as short as its files, or removes it when it has none. Not for deciding how large a segment may be, nor whether
+// there is room for one.
 class DiskCacheWriter {
  public:
   using Pieces = std::span<const std::span<const std::byte>>;
@@ -57,7 +57,7 @@ class DiskCacheWriter {
   std::string folder_path_;
   std::string name_;
   UniqueFd fd_;           // has the lock; the log is written through the page cache
-  UniqueFd direct_;       // files are not, where the file system takes O_DIRECT: they would push out what is in use
+  UniqueFd direct_;       // files are not, where the file system takes O_DIRECT: they would push out pages in use
   AlignedMemory buffer_;  // a block
   uint64_t id_ = 0;
   uint64_t log_slots_ = 0;

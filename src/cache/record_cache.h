@@ -26,10 +26,10 @@ struct CacheCounters {
 // for a hit and on the loader's for a miss. Memory comes from the pool: when it is full, unused blocks are evicted,
 // then loads wait in a queue until a block in use is let go; the first in the queue is always served next, so everyone
 // makes progress. One cache serves one store: its keys are places. Dropping a BlockRef (or any Buffer of the pool) may
-// start such a load on the thread that drops it: hold no lock there that a `load` or `done` takes. Who holds one block
-// while waiting for another takes part in the memory that he waits for, so the pool must have room for the blocks of
-// all who do so at the same time. One cache a pool. REQUIRES: every load has ended and every BlockRef is gone before
-// the cache is destroyed. Not for deciding what to read ahead (prefetch).
+// start such a load on the thread that drops it: hold no lock there that a `load` or `done` takes. A caller that holds
+// one block while it waits for another takes up part of the memory that it waits for. So the pool must have room for
+// the blocks of all callers that do so at the same time. One cache a pool. REQUIRES: every load has ended and every
+// BlockRef is gone before the cache is destroyed. Not for deciding what to read ahead (prefetch).
 class RecordCache {
  public:
   using Done = std::function<void(Result<BlockRef>)>;
@@ -55,9 +55,9 @@ class RecordCache {
   // runs within another `load` on the same thread's stack, but after it, so that a chain of loads needs no deep stack.
   Found Get(const BlockKey& key, size_t buffer_bytes, Load load, Done done);
 
-  // Absent: from now on it is being loaded, by the caller and into memory of his own, and what is returned must be
-  // called once as a Load calls its `loaded`; `done` then gets the block as any other. Present, or being loaded:
-  // returns an empty function, and `done` is not called. A chunk is let go with its last BlockRef, never kept idle.
+  // Absent: from now on the caller loads it, into memory of its own, and must call the returned function once, as a
+  // Load calls its `loaded`; `done` then gets the block as any other. Present, or being loaded: returns an empty
+  // function, and `done` is not called. A chunk is let go with its last BlockRef, never kept idle.
   Loaded Claim(const BlockKey& key, Done done);
 
   // How many blocks that need `buffer_bytes` each the pool can hold at the same time.

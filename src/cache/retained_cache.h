@@ -20,13 +20,13 @@
 namespace augur {
 
 // RetainedCache keeps the bytes of record blocks until it is told to let them go: in memory of this process, or in a
-// file in /dev/shm that all mounts of one store on this host by one user share, and that a restarted daemon finds again
-// (RETAINED_CACHE.md has its layout, its locks, what a crash leaves, and why it is not LMDB). Safe from any thread, and
-// from any number of processes up to 64. It never evicts by itself, never waits for the disk, and never for another
-// process for longer than a second: when that one is stopped while it holds the lock, blocks are not found and not
-// taken until it goes on. A Pin may outlive the RetainedCache. Who forks after Open must close all descriptors in the
-// child, or call nothing but exec: a copy of the descriptor keeps locks of a daemon that has died. Not for deciding
-// what is kept (prefetch), and not for records without bytes.
+// file in /dev/shm. All mounts of one store on this host by one user share the file, and a restarted daemon finds it
+// again. RETAINED_CACHE.md has its layout, its locks, what a crash leaves, and why it is not LMDB. Safe from any
+// thread, and from any number of processes up to 64. It never evicts by itself, never waits for the disk, and never for
+// another process for longer than a second: when that one is stopped while it holds the lock, blocks are not found and
+// not taken until it goes on. A Pin may outlive the RetainedCache. Who forks after Open must close all descriptors in
+// the child, or call nothing but exec: a copy of the descriptor keeps locks of a daemon that has died. Not for deciding
+// which blocks are kept (prefetch), and not for records without bytes.
 class RetainedCache {
  public:
   enum class Place { kRam, kShm };
@@ -42,7 +42,7 @@ class RetainedCache {
     // Where the store is, for SweepDebris: an absolute path, 1,024 bytes at most. Empty: never debris.
     std::string store_path;
     // What it may take with its tables. Several mounts of one store: the largest wish of those attached; a daemon that
-    // comes alone sets it anew, keeps of what is there as much, and gives the rest back.
+    // comes alone sets it anew, keeps blocks up to that, and gives the other memory back.
     uint64_t bytes_max = 0;
     // Shared by the users of this group (file mode 0660): any of them can write to it, and RETAINED_CACHE.md says what
     // that lets them do.
@@ -58,9 +58,9 @@ class RetainedCache {
   };
 
   // Opens or makes the retained cache. What had to be done otherwise than asked is told in `notes`, each a whole
-  // sentence for a log: a smaller size (little memory left, a small or full /dev/shm), memory of this process instead
+  // sentence for a log: a smaller size (little memory left, a small or full /dev/shm); memory of this process instead
   // of /dev/shm (it is full or missing, or the file of that name is another user's, a symbolic link, or not to be
-  // trusted), a damaged file that was replaced by an empty one. kNoSpace: not even the smallest one (4 MiB) fits; go
+  // trusted); a damaged file that was replaced by an empty one. kNoSpace: not even the smallest one (4 MiB) fits; go
   // without. kInvalid: identity or path too long or empty.
   static Result<std::unique_ptr<RetainedCache>> Open(const Options& options, std::vector<std::string>& notes);
   // The last of the daemons that share a file removes it, unless it is to outlive them. One that is killed leaves it.
@@ -112,7 +112,7 @@ class RetainedCache {
   // nothing is returned. Absent, or being inserted: nothing.
   std::optional<Pin> Find(const RetainedCacheKey& key, const Check& check);
 
-  // Whether Find would find it, as far as can be said without a lock: another process may be about to change that.
+  // Whether Find would find it. Takes no lock of the file, so it may be wrong while another process makes a change.
   bool Contains(const RetainedCacheKey& key) const;
 
   enum class Inserted {
@@ -130,9 +130,9 @@ class RetainedCache {
   // Frees the block. False: there is none, or it is pinned or being inserted by a process that lives.
   bool Erase(const RetainedCacheKey& key);
 
-  // Frees blocks that are not `known` until their room comes to `bytes`, or there are none: what a former run has
-  // left, or this process has put in for something else. What was put in since another daemon came that is attached,
-  // and not by this process, may be that one's and stays. `known` is called under the lock, so it must be quick.
+  // Frees blocks that are not `known` until their room comes to `bytes`, or there are none: what a former run has left,
+  // or this process has put in for something else. Blocks that this process has not put in stay if they came after
+  // another daemon that is attached: they may be that one's. `known` is called under the lock, so it must be quick.
   // Returns the room that was freed.
   uint64_t EvictUnknown(uint64_t bytes, const std::function<bool(const RetainedCacheKey&)>& known);
 
@@ -143,7 +143,7 @@ class RetainedCache {
   // Every block that Find would find; what a planner needs to know after a warm start.
   std::vector<RetainedCacheKey> List() const;
 
-  // What is used instead of what was asked for shows here.
+  // The place in use. It may differ from Options::place, as bytes_max() may from Options::bytes_max.
   Place place() const;
   // Empty for kRam.
   const std::string& path() const;

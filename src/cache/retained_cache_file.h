@@ -15,13 +15,13 @@
 namespace augur {
 
 // The file of a shared retained cache: its name, whose it is, and what it says of itself. Free functions, safe from any
-// thread. Not for what is in it (RetainedCacheTables).
+// thread. Not for the blocks and tables in it (RetainedCacheTables).
 
 // FOLDER/augurfs-UID-HASH, or augurfs-gGID-HASH for a group: HASH is of the identity, so that equal ones meet.
 std::string RetainedCachePath(const std::string& folder, std::string_view identity, std::optional<gid_t> group);
 
-// Opens the file at `path`, or makes an empty one. kPermission: what is there cannot be trusted: a symbolic link, not a
-// regular file, another user's, open to others than it should be, or with a second name. kNotFound: the folder is
+// Opens the file at `path`, or makes an empty one. kPermission: the file there cannot be trusted: a symbolic link, not
+// a regular file, another user's, open to others than it should be, or with a second name. kNotFound: the folder is
 // missing. Others: as the system says.
 Result<UniqueFd> OpenRetainedCacheFile(const std::string& path, std::optional<gid_t> group);
 

@@ -44,7 +44,7 @@ class Shared {
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
 
-  // The flags of states and pins are set by who holds no lock, so what was stored before them must be seen with them.
+  // States and pins change without a lock. Who sees a change must also see the bytes that were stored before it.
   T Load() const { return std::atomic_ref(const_cast<T&>(value_)).load(std::memory_order_acquire); }  // NOLINT
   void Store(T to) { std::atomic_ref(value_).store(to, std::memory_order_release); }
   void Add(T step) { Store(Load() + step); }  // not atomic: of who has the locks
@@ -68,7 +68,7 @@ class SharedText {
     for (size_t at = 0; at < kBytes; ++at) copy[at] = chars_[at].Load();
     return copy;
   }
-  // The first kBytes of `text`, at most; what is behind it stays.
+  // The first kBytes of `text`, at most; characters behind it stay.
   void Store(std::string_view text) {
     for (size_t at = 0; at < std::min(kBytes, text.size()); ++at) chars_[at].Store(text[at]);
   }

@@ -19,8 +19,8 @@ class RetainedCacheLock {
 
   explicit RetainedCacheLock(int fd = -1) : fd_(fd) {}  // -1: memory of one process; every call is granted
 
-  // How long, and how often, one caller tries. A holder needs a few us, so that others first try again at once (0.2 us
-  // a try), and sleep only when it seems to have lost the processor, or to be rebuilding.
+  // How long, and how often, one caller tries. A holder needs a few us, so others first try again at once (0.2 us a
+  // try). They sleep only when the holder seems to have lost the processor, or to be rebuilding.
   class Patience {
    public:
     explicit Patience(unsigned wait_ms) : wait_ms_(wait_ms) {}

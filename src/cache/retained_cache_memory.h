@@ -18,8 +18,8 @@ namespace augur {
 // how much is right (RetainedCacheRoom).
 class RetainedCacheMemory {
  public:
-  // Memory of this process alone, from `huge_from` on by huge pages where the kernel has them. A failure: there is not
-  // so much address space.
+  // Memory of this process alone, from `huge_from` on by huge pages where the kernel has them. A failure: there is too
+  // little address space.
   static Result<RetainedCacheMemory> OfProcess(uint64_t bytes, uint64_t huge_from);
   // The first `bytes` of the file, which stays the caller's and open.
   static Result<RetainedCacheMemory> OfFile(int fd, const std::string& path, uint64_t bytes);
@@ -28,16 +28,17 @@ class RetainedCacheMemory {
   RetainedCacheMemory& operator=(RetainedCacheMemory&& other) noexcept;
   ~RetainedCacheMemory();
 
-  // Afterwards the part can be read and written without SIGBUS. Keeps what is there; else zeros. A failure: there
-  // is no memory (a full file system).
+  // Afterwards the part can be read and written without SIGBUS. Memory that is there keeps its bytes; new memory is
+  // zeros. A failure: there is no memory (a full file system).
   Status Commit(uint64_t offset, uint64_t bytes);
-  // From `offset` on, where memory that can be seen to be there ends; may look as far as that. Commit makes sure.
+  // Where the memory from `offset` on ends: at the next hole of a file, or at the end of memory of this process. The
+  // search for a hole takes longer the more memory is before it. Only Commit makes sure that memory is there.
   uint64_t CommittedUntil(uint64_t offset) const;
   // Gives the memory of the part back.
   void Punch(uint64_t offset, uint64_t bytes);
 
   std::byte* base() const { return base_; }
-  // The file was made shorter, or a page of it could not be got: what is behind that is zeros of this process.
+  // The file was made shorter, or a page of it could not be got: from there on, zeros of this process are read instead.
   bool lost() const { return guard_ && guard_->lost(); }
 
  private:
@@ -61,7 +62,7 @@ class RetainedCacheRoom {
   // May this number of bytes be taken now? Asks the file system each time, and for memory when what the last answer
   // allowed has been used up.
   bool Grant(uint64_t bytes);
-  // What it leaves in the file system, what is free there, and how large that is; for messages. 0 without one.
+  // The bytes that it leaves free in the file system, and how large that is; for messages. 0 without one.
   uint64_t left_in_folder() const { return folder_reserve_; }
   uint64_t folder_bytes() const { return folder_total_; }
   bool folder_is_less() const { return folder_is_less_; }  // of the two, it bounded bytes()

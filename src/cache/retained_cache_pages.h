@@ -34,7 +34,7 @@ class RetainedCachePages {
 
   // Takes this number of pages as a chain, in few runs if possible. False: there are fewer, whatever the counts say.
   bool Take(uint64_t pages, std::vector<Run>& runs);
-  // Gives back a chain, as far as it is one.
+  // Gives back a chain of `pages`, up to the first page that is free already or does not exist.
   void Free(uint32_t first, uint64_t pages);
   // REQUIRES: the page is not so already.
   void SetFree(uint32_t page, bool free);

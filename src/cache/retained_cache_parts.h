@@ -43,7 +43,7 @@ struct RetainedCache::Parts {
   // An item to pin, as it is; nothing: there is none, or its bytes are not there. REQUIRES: the file's lock too.
   std::optional<std::pair<uint32_t, RetainedCacheTables::Item>> FindReady(const RetainedCacheKey& key)
       AUGUR_REQUIRES(mu);
-  // Lets the tables have the items that the header speaks of, as far as the file has memory for them.
+  // Lets the tables have the items that the header speaks of, up to the end of the file's memory for them.
   void LetItems() AUGUR_REQUIRES(mu);
   // This daemon is done: removes the file if no other daemon has it and it is not to stay.
   void Leave() AUGUR_EXCLUDES(mu);

@@ -17,17 +17,17 @@
 
 namespace augur {
 
-// RetainedCacheTables finds blocks in the memory of a retained cache. It trusts nothing that it
-// reads there, because another process may have died in the middle of a change, or may write where it should not at any
-// moment, locks or none. Each number is fetched once and checked before it is used, every walk has an end that does not
-// depend on what is read, and memory of this process is written by numbers of this process alone. Whatever is there,
-// blocks are not found, or their bytes are wrong, which the check of who asked for them finds out. It does not own the
-// memory. REQUIRES: the caller has every other thread, and every process that keeps to the rules, shut out, but for
-// MayHold, SetReady and Unpin. Not for taking memory from the machine (RetainedCacheMemory) or for deciding who may
-// come in (RetainedCacheLock).
+// RetainedCacheTables finds blocks in the memory of a retained cache. It trusts nothing that it reads there: another
+// process may have died in the middle of a change, or may write where it should not at any moment, locks or none. Each
+// number is fetched once and checked before it is used. Every walk has an end that does not depend on the numbers read.
+// Where bytes go in memory of this process, and how many, comes from numbers of this process alone. At worst, blocks
+// are not found, or their bytes are wrong, which the caller's check finds out. It does not own the memory. REQUIRES:
+// the caller has every other thread, and every process that keeps to the rules, shut out, but for MayHold, SetReady and
+// Unpin. Not for taking memory from the machine (RetainedCacheMemory) or for deciding who may come in
+// (RetainedCacheLock).
 class RetainedCacheTables {
  public:
-  // `base` has geometry.total_bytes() of address space; what is used of it must have memory.
+  // `base` has geometry.total_bytes() of address space; the parts that are used must have memory.
   RetainedCacheTables(std::byte* base, RetainedCacheGeometry geometry)
       : base_(base), geometry_(geometry), pages_(base, geometry) {}
 
@@ -84,8 +84,8 @@ class RetainedCacheTables {
   void AddItems();
   // How many items there are: no more than LetItems has allowed.
   uint32_t item_high() const;
-  // Items below `count` have memory, as far as this process knows: what the header says beyond is not believed, since a
-  // walk over so many would take memory for them.
+  // Items below `count` are known to have memory. A larger number in the header is not believed, since a walk over
+  // those items would take memory for them.
   void LetItems(uint32_t count) { items_let_ = std::min(count, geometry_.items_max()); }
   // The header speaks of more.
   bool SaysMoreItems() const { return header().item_high.Load() > items_let_; }

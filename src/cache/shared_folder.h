@@ -20,9 +20,9 @@ inline constexpr const char* kSharedMemory = "/dev/shm";
 inline constexpr const char* kRootSharedMemory = "/run/augurfs-shm";
 
 // The folder for files of this user, or of the group. For root without a group it is kRootSharedMemory, a tmpfs of mode
-// 0700, which is made and mounted where it is not there; it stays when the daemon ends, as what is in it does. Failures
-// have cause and cure, and the caller keeps what he has in memory of his own: kPermission: it may not be mounted, or
-// what is there is not root's alone. Others: as the system says.
+// 0700, which is made and mounted where it is not there; it stays when the daemon ends, with the files in it. Failures
+// have cause and cure, and the caller uses memory of its own process instead: kPermission: it may not be mounted, or
+// the folder there is not root's alone. Others: as the system says.
 Result<std::string> SharedMemoryFolder(std::optional<gid_t> group);
 
 // The same for root, at `path`; for tests.

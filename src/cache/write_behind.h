@@ -54,8 +54,8 @@ class WriteBehind {
   // for, however long the disk takes. REQUIRES: no Offer is under way.
   size_t Stop(Clock::time_point write_until) AUGUR_EXCLUDES(mu_);
 
-  // Takes the value that `make` gives. False: it is there or waits already, or so much waits that the disk does not
-  // follow; `make` is not called then. One value may be larger than what may wait.
+  // Takes the value that `make` gives. False: the cache has it, or it waits already, or waiting_bytes_max is reached,
+  // as the disk does not keep up; `make` is not called then. When no other value waits, one may be larger than that.
   bool Offer(const DiskCacheKey& key, const std::function<Value()>& make) AUGUR_EXCLUDES(mu_);
 
  private:

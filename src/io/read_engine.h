@@ -11,9 +11,9 @@
 
 namespace augur {
 
-// One positional read. `done` is called exactly once, on a thread of the engine, with the number of bytes read, which
-// is less than `bytes` only at the end of the file, or with -errno. It must not block and may submit further reads.
-// `data` and `fd` must stay valid until then.
+// One positional read. `done` is called exactly once, on a thread of the engine, with the number of bytes read, or with
+// -errno. The number is less than `bytes` only at the end of the file. `done` must not block and may submit further
+// reads. `data` and `fd` must stay valid until it is called.
 struct ReadRequest {
   int fd = -1;
   uint64_t offset = 0;

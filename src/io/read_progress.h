@@ -6,15 +6,15 @@
 
 namespace augur {
 
-// What is left of one read after the kernel has answered parts of it. Pure arithmetic, shared by the engines; one
-// thread at a time. The answers of the kernel that it understands: bytes (perhaps fewer than asked), 0 at the end of
-// the file, -EINTR and -EAGAIN (asked again), other errors (final).
+// The rest of one read after the kernel has answered parts of it. Pure arithmetic, shared by the engines; one thread at
+// a time. The answers of the kernel that it understands: bytes (perhaps fewer than asked), 0 at the end of the file,
+// -EINTR and -EAGAIN (asked again), other errors (final).
 class ReadProgress {
  public:
   // The kernel reads at most 2 GiB - 4 KiB a call, and io_uring counts in 32 bits; 1 GiB is below both and aligned.
   static constexpr size_t kPieceBytesMax = size_t{1} << 30;
-  // Going on after a short read starts at a multiple of this from the beginning of the request, since an O_DIRECT read
-  // at an odd offset is EINVAL and the end of most files is odd. No file system asks for more than 4096.
+  // After a short read, the next one starts at a multiple of this from the beginning of the request: O_DIRECT reads at
+  // unaligned offsets are EINVAL, and most files end at one. No file system asks for more than 4096.
   static constexpr size_t kAlignBytes = 4096;
   // A file that answers EAGAIN this often in a row will not stop; the caller is told.
   static constexpr int kRetriesMax = 100;
