@@ -39,7 +39,7 @@ class ArchiveOrders {
   NeighbourOrder WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const AUGUR_EXCLUDES(mu_);
 
  private:
-  // What is made of a set when it is first asked for.
+  // The SampleList and the SharedPages of a set: each is made when it is first asked for.
   class Lazy {
    public:
     Lazy(uint32_t view, std::string spec, std::string folder, std::shared_ptr<const ArchiveFiles> set)

@@ -36,9 +36,9 @@ struct ArchiveTableName {
   Of of = Of::kArchives;
 };
 
-// ArchiveTables makes the tables of archives on a thread of its own, because a table takes as long as it takes to go
-// through all images of a folder, and keeps them within a number of bytes, those used last. A table that is too large
-// for that is a failure, which names the cure. While one is made it takes as much again. Safe from any thread.
+// ArchiveTables makes the tables of archives on a thread of its own, because to make one takes as long as to go through
+// all images of a folder. It keeps the tables used last, within a number of bytes. A table that is too large for that
+// number is a failure, which names the cure. While one is made it takes as much again. Safe from any thread.
 // REQUIRES: every `then` has been called before it is destroyed.
 class ArchiveTables {
  public:
@@ -86,7 +86,7 @@ class ArchiveTables {
     uint64_t bytes = 0;
   };
   struct Known {
-    std::weak_ptr<const ArchiveTable> table;        // gone where nobody has it
+    std::weak_ptr<const ArchiveTable> table;        // expired once no Pin has it
     std::optional<std::list<Kept>::iterator> kept;  // in kept_, where it is there
   };
   Mutex mu_;

@@ -60,9 +60,9 @@ class ArchiveViews {
   // use, so an item's node is not handed out.
   using Take = std::function<bool(std::string_view name, const NodeAttributes& attributes, uint64_t place)>;
   Status List(const ArchivePlace& place, const Entry& folder, uint64_t first, const Take& take);
-  // The same of a folder that has archives. Its names last, since it is of one generation. Where a file is what is made
-  // of one image, that image stands for it: it has the image's own node in the view. kInvalid: no folder. kCorrupt:
-  // there is a name, and the image behind it cannot be in a view.
+  // The same of a folder that has archives. Its names last, since it is of one generation. A file that is made of one
+  // image has that image's own node in the view, and Item::image stands for it. kInvalid: no folder. kCorrupt: there
+  // is a name, and the image behind it cannot be in a view.
   struct Item {
     NodeAttributes attributes;
     std::optional<Entry> image;  // then there are no attributes

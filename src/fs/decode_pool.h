@@ -33,7 +33,7 @@ class DecodePool {
   // Runs `work` on one of the threads. REQUIRES: the pool is not being destroyed, but by what it runs.
   void Run(Urgency urgency, std::function<void()> work);
 
-  // That run what is only predicted.
+  // The number of threads that run both classes.
   unsigned ahead() const { return ahead_; }
 
  private:

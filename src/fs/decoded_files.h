@@ -21,13 +21,13 @@ namespace augur {
 
 struct DecodedFilesOptions {
   std::string folder;
-  uint64_t bytes_max = 0;          // 0: half of what its disk has free, beside what is there already
+  uint64_t bytes_max = 0;          // 0: half of the sum of its disk's free bytes and its own bytes
   uint64_t index_bytes_max = 0;    // memory for finding files
   uint64_t writing_bytes_max = 0;  // files that wait to be written
 };
 
-// DecodedFiles is the decoded cache of a mount: it brings files of views that were made before, by whatever daemon of
-// this host, and puts there what is made. A WriteBehind writes. Safe from
+// DecodedFiles is the decoded cache of a mount. It brings files of views that were made before, by any daemon of this
+// host, and keeps the files that this mount makes. A WriteBehind writes them. Safe from
 // any thread; nothing but Open, Start and the destructor waits. Not for deciding what to make: RenderedFiles.
 class DecodedFiles {
  public:
@@ -37,7 +37,7 @@ class DecodedFiles {
   DecodedFiles(const DecodedFiles&) = delete;
   DecodedFiles& operator=(const DecodedFiles&) = delete;
 
-  // Begins and ends to write what is given to Keep, as WriteBehind does. What Stop leaves out is logged.
+  // Begin and end to write the files that Keep is given, as WriteBehind does. What Stop leaves out is logged.
   Status Start() { return writer_.Start(); }
   void Stop(WriteBehind::Clock::time_point write_until);
 
@@ -48,9 +48,9 @@ class DecodedFiles {
   // and `done` is not called. REQUIRES: the engine has ended all reads before this object ends.
   bool Read(const ViewFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
 
-  // Takes what was made to be written, unless it is there or waits already, or so much waits that the disk does not
-  // follow: it is to be given again when it is next asked for. One file may be larger than what may wait: it is kept
-  // alive while it is written, as it is while it is read.
+  // Takes a made file, to be written later, unless the cache has it, it waits already, or writing_bytes_max leaves no
+  // room for it: the disk does not follow, and the file is to be given again when it is next asked for. One file may be
+  // larger than writing_bytes_max: it is kept alive while it is written, as it is while it is read.
   void Keep(const ViewFile& file, const RenderedRef& made);
 
   DiskCacheCounters counters() const { return cache_->counters(); }

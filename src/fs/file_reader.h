@@ -22,7 +22,7 @@
 namespace augur {
 
 // FileReader brings the bytes of segments of files, each from where it is nearest: the retained cache, the record cache
-// or what was made, else from the shards, checked, and made. Safe from any thread; it never waits for the disk.
+// or the made files of views, else from the shards, checked, and made. Safe from any thread; never waits for the disk.
 // REQUIRES: what it is given outlives it, and every Read has ended before it is destroyed.
 class FileReader {
  public:
@@ -32,8 +32,8 @@ class FileReader {
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-  // Reads the segments, in order. Many small ones are copied into one piece of memory: so many reads at a time as
-  // ViewOptions::gathered_reads_max, the others wait for their turn. kNoSpace: the memory limit cannot hold the blocks
+  // Reads the segments, in order. Many small ones are copied into one piece of memory: ViewOptions::gathered_reads_max
+  // reads do so at a time, and the others wait for their turn. kNoSpace: the memory limit cannot hold the blocks
   // that the read needs at one time, or what it takes to make a file. REQUIRES: kReadBytesMax together at most; without
   // ViewOptions::gathered_reads_max one MadeSegment at most, and none beside a RecordSegment: it would wait for memory
   // while the other has some.

@@ -74,7 +74,7 @@ class FileSystem final : public ViewSource {
   // views in use. Its node, or its view, stays until Forget gives it back; a snapshot of a virtual file may go before
   // that.
   Result<NodeAttributes> Lookup(NodeId parent, std::string_view name, uint32_t user = 0);
-  // A file is opened by this thread: for who predicts what is read. Nothing else is told, and nothing fails.
+  // The thread `reader` opens a file: for the observer, which predicts reads. Nothing else is told, and nothing fails.
   void Opened(NodeId node, uint32_t reader);
   // The kernel has got nodes of a listing that it did not look up.
   void Know(NodeId node, uint64_t lookups);

@@ -25,8 +25,8 @@ struct ListedTree {
   const ShownAttributes& attributes;
 };
 
-// FolderListing is what is in a folder of the mounted tree, in the order in which it is listed: '.' and '..', the
-// children of the store by their names in the view, then archives. Safe from any thread. May wait for pages of the
+// FolderListing lists the items of a folder of the mounted tree. Their order is this: '.' and '..', the children of the
+// folder in the store by their names in the view, then archives. Safe from any thread. May wait for pages of the
 // index, and for nothing else. Not for names: FileSystem::Lookup.
 class FolderListing {
  public:

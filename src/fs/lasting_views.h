@@ -13,7 +13,7 @@ namespace augur {
 // LastingViews is what a ViewTable writes down for the daemon that takes over the mount: which view has which number,
 // in memory that outlives the process. Its nodes are at the kernel, and must go on to mean the same files. All zero at
 // first. One ViewTable at a time adds and removes records, under its lock; a process that is killed in the middle
-// of that leaves a record whole or not at all. The nodes of a record are counted there and nowhere else, as the daemon
+// of that leaves a record whole or not at all. The nodes of a record are counted there and nowhere else: the daemon
 // before still answers look-ups that waited for a table of archives when the next one counts already. The counts may be
 // too high after a kill, and never too low.
 struct LastingViews {

@@ -20,7 +20,7 @@ class ReadGate {
   ReadGate(const ReadGate&) = delete;
   ReadGate& operator=(const ReadGate&) = delete;
 
-  // Takes so many permits and runs `start`: now, or once those before it in the queue have run and as many are given
+  // Takes `permits` permits and runs `start`: now, or once those before it in the queue have run and as many are given
   // back. Without permits to take, now. REQUIRES: no more than there are in all.
   void Enter(size_t permits, std::function<void()> start);
   // Gives them back.

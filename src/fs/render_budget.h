@@ -18,7 +18,7 @@ class RenderBudget {
   uint64_t taken_bytes() const { return taken_bytes_; }
   // The most that one job ahead may take.
   uint64_t ahead_bytes_max() const { return bytes_max_ / kAheadAloneShare; }
-  // Whether there is room for so many bytes more, of a job for a reader or of one `ahead`.
+  // Whether there is room for `bytes` bytes more, of a job for a reader or of one `ahead`.
   bool Fits(uint64_t bytes, bool ahead) const {
     if (taken_bytes_ + bytes > bytes_max_) return false;
     if (ahead) {

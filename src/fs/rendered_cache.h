@@ -31,11 +31,11 @@ struct RenderedKey {
 
 // RenderedCache holds files of views that were rendered for a reader; the least recently used is evicted first.
 //
-// What was read to its end lies in the kernel's page cache, and a second copy of it is of use only when the kernel has
-// let it go. So of files that were made for the first time the last few are held here, so that who reads beside the
-// page cache finds them, and their memory serves the next: the first touch of new memory costs as much as decoding
-// where a virtual machine has to get it from its host. A file that has to be made again is held as long as there is
-// room.
+// A file that was read to its end lies in the kernel's page cache. A second copy of it is of use only when the kernel
+// has let it go. So of such files, when they were made for the first time, only the last few are held here. Readers
+// that go past the page cache find them, and their memory serves the next files: where a virtual machine has to get new
+// memory from its host, the first touch of it costs as much as decoding. A file that has to be made again is held as
+// long as there is room.
 //
 // Not synchronized. References are the callers': what has gone from here lives as long as they do.
 class RenderedCache {
@@ -43,15 +43,15 @@ class RenderedCache {
   // Of files made for the first time and read to their end.
   static constexpr size_t kPassedBytesMax = 16 << 20;
 
-  // `files`: of the store, by which what was made before is remembered (16 bits for each, 1 MiB at most; of two that
-  // share one the second seems to have been made before).
+  // `files`: how many the store has. A table of 16 bits for each, 1 MiB at most, remembers those made before, one bit
+  // for each: of two that share a bit, the second seems to have been made before.
   explicit RenderedCache(uint64_t files);
 
   struct Found {
     RenderedRef file;    // nullptr: it is not here
     bool again = false;  // it is as if it were made again: read to its end before, and now once more
   };
-  // The file, of which the caller takes so many bytes.
+  // The file, of which the caller takes `bytes` bytes.
   Found Find(const RenderedKey& key, uint64_t bytes);
   // Whether the file has been made before. From now on it has.
   bool MadeBefore(const RenderedKey& key);

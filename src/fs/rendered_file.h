@@ -10,7 +10,7 @@
 
 namespace augur {
 
-// The bytes of a whole file of a view. Who is handed one cannot write to it, and it is handed out when it is made.
+// The bytes of a whole file of a view. It is handed out once it is made, and its receivers cannot write to it.
 struct RenderedFile {
   RecycledMemory::Piece<std::byte> data;
   std::shared_ptr<const SealableBuffer> memory = nullptr;  // instead: of who asked for it ahead, sealed

@@ -33,9 +33,9 @@
 
 namespace augur {
 
-// A memory= that has room for a file of a view which takes `bytes` to make: views have an eighth of what is left beside
-// buffers and threads, and of that a part is for tables and for memory that waits to be used again. (A test holds it
-// against ResolveAugurfs.)
+// A memory= that has room for a file of a view which takes `bytes` to make: views have an eighth of the memory beside
+// buffers and threads, and of that a part is for tables and for memory that waits to be used again. (A test compares it
+// with ResolveAugurfs.)
 constexpr uint64_t MemoryForViews(uint64_t bytes) { return 14 * bytes + (uint64_t{64} << 20); }
 
 // RenderedFiles renders the files of views when they are asked for. It reads the whole record, decodes and renders it
@@ -74,7 +74,7 @@ class RenderedFiles {
   RenderedFiles(const RenderedFiles&) = delete;
   RenderedFiles& operator=(const RenderedFiles&) = delete;
 
-  // The file, of which so many bytes are taken. Failures, of which none is kept: kCorrupt, kUnsupported (it cannot be
+  // The file, of which `bytes` bytes are taken. Failures, of which none is kept: kCorrupt, kUnsupported (it cannot be
   // decoded, or the store is damaged), kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the
   // image, or from the budget, is logged once, with store, record and path. REQUIRES: file.made, of this view. Returns
   // whether it was there already.
@@ -89,7 +89,7 @@ class RenderedFiles {
 
   // The budget without that part.
   uint64_t bytes_max() const { return bytes_max_; }
-  // What is kept and what is taken by files in the making; for tests.
+  // Bytes of the kept files, and those that files in the making have taken, together; for tests.
   uint64_t used_bytes() const;
 
  private:
@@ -101,7 +101,7 @@ class RenderedFiles {
   enum class Grant {
     kTaken,
     kLater,         // it waits for its turn, with nothing
-    kRefused,       // there is not so much
+    kRefused,       // the whole budget is smaller
     kRefusedAhead,  // ... for a file for which no reader waits
   };
 

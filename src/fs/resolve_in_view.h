@@ -17,7 +17,7 @@ namespace augur {
 Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry,
                                const ClassLabels* labels = nullptr);
 
-// The image, or its array, as the archives of the view have it: what is read ahead for a READ of it. Failures:
+// The image, or its array, as the archives of the view have it: the file that is read ahead for READs of it. Failures:
 // kNotFound, it is no image; else as ResolveInView. REQUIRES: view.spec.has_archives().
 Result<ViewFile> ResolveInArchive(const Store& store, const View& view, const Entry& image);
 

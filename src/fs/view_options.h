@@ -18,7 +18,7 @@ struct ViewOptions {
   size_t gathered_reads_max = 0;          // reads of many small records at a time, of kReadBytesMax each
   std::optional<ViewSpec> root;           // the view that the root shows; none: the original files
   DecodedSource decoded = {};             // outlives the file system
-  bool in_shared_memory = false;          // what was made is kept where mounts of other stores find it
+  bool in_shared_memory = false;          // made files are kept where mounts of other stores find them
   LastingViews* lasting = nullptr;        // as of ViewTable; outlives the file system
 };
 

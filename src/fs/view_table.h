@@ -24,7 +24,7 @@ namespace augur {
 // In .augur, beside the virtual files; in no listing.
 inline constexpr std::string_view kViewsFolderName = "views";
 
-// What was asked of a view, and what that cost. The kernel's page cache answers without asking.
+// The reads of a view's files, and the work that they took. The kernel's page cache answers without asking.
 struct ViewCounts {
   std::atomic<uint64_t> reads = 0;           // first READ of a file that is made for the view
   std::atomic<uint64_t> hits = 0;            // of them, those that found it made
@@ -54,14 +54,14 @@ using ViewRef = std::shared_ptr<const View>;
 //
 // The kernel keeps a name for ten days, and anybody who may look into the mount can look up names. So the places are
 // shared out among the users, each of whom owns the views that were first asked for in his name:
-//   1. A user may own kUserViewsMax. Those who are trusted (root and the user who mounted) have no such limit, and the
-//   last
-//      quarter of all places is theirs alone.
-//   2. From half of his share on, or of all places, the kernel is asked to forget the names of the views used longest
-//      ago, of the user who owns the most. What a program has open stays; the rest comes back as unused.
+//   1. A user may own kUserViewsMax. Trusted users (root and the user who mounted) have no such limit, and the last
+//   quarter of all places is theirs alone.
+//   2. When a user who owns more than half of his share looks up a view, the kernel is asked to forget names of his
+//   views: those used longest ago. Else, when more than half of all places are taken, it is asked the same for the user
+//   who owns the most. Views in which a program has a file open stay; the others come back as unused.
 // Numbers are not given twice, and there are 16 million. So they are shared out as well:
-//   3. A user who is not trusted gets kUserNumbersMax while this table lasts, and the second half of all numbers is for
-//      those who are trusted.
+//   3. An untrusted user gets kUserNumbersMax while this table lasts, and the second half of all numbers is for trusted
+//   users.
 // What it writes to LastingViews the table of the next daemon takes over: the same views have the same numbers. Safe
 // from any thread.
 class ViewTable {
@@ -72,7 +72,7 @@ class ViewTable {
   static constexpr size_t kTrustedViews = kViewsMax / 4;  // of kViewsMax, for those who are trusted alone
   // New views of one user, one after the other: a year of two in each minute has four times as many.
   static constexpr uint32_t kUserNumbersMax = 1 << 18;
-  // Names that the kernel is asked to forget at a time, once so many views are new; and unused views that go at a time.
+  // Names that the kernel is asked to forget at a time, once as many views are new; and unused views that go at a time.
   // So a new view costs little, though choosing them looks at all.
   static constexpr size_t kBatch = 64;
   // The view that is the mount's root, where there is one: the last number before those of the mount's own folders
@@ -96,7 +96,7 @@ class ViewTable {
   // REQUIRES: no other thread yet.
   void SetAskToForget(AskToForget ask) { ask_ = std::move(ask); }
 
-  // The view of a SPEC, made now if it is not there, of which the kernel gets so many nodes in the name of a user.
+  // The view of a SPEC, made now if it is not there, of which the kernel gets `nodes` nodes in the name of a user.
   // kNotFound: not a SPEC, by name. kBusy: the places of this user are in use.
   Result<ViewRef> Find(std::string_view spec, uint64_t nodes = 0, uint32_t user = 0);
   // The view with this number, which is used by that; nullptr: none has it any more, or yet.
@@ -154,7 +154,7 @@ class ViewTable {
   size_t new_since_asked_ AUGUR_GUARDED_BY(mu_) = 0;
   std::map<uint32_t, size_t> owned_ AUGUR_GUARDED_BY(mu_);  // views by user; none has 0
   uint32_t next_number_ AUGUR_GUARDED_BY(mu_) = 1;
-  // How many numbers each user got who is not trusted. An entry for each number of theirs, at the very most.
+  // How many numbers each untrusted user got. An entry for each number of theirs, at the very most.
   std::unordered_map<uint32_t, uint32_t> numbers_of_ AUGUR_GUARDED_BY(mu_);
   std::map<uint32_t, Held> views_ AUGUR_GUARDED_BY(mu_);  // by number
   std::map<std::string, uint32_t, std::less<>> by_text_ AUGUR_GUARDED_BY(mu_);

@@ -8,8 +8,8 @@
 namespace augur {
 
 // What stat(2) shows as the size of a good read. Of files as on ext4, so that programs do on the mount what they do on
-// the folder: Python's open() reads this much to give 16 bytes, which at 128 KiB makes a small read in a large file 32
-// times as large, and an image read as PIL does 9.5 us instead of 7.9 (125 KB, hot). 64 KiB halves the READs of a cold
+// the folder: Python's open() reads this much to give 16 bytes. 128 KiB makes a small read in a large file 32 times as
+// large. An image read as PIL does takes 9.5 us with it instead of 7.9 (125 KB, hot). 64 KiB halves the READs of a cold
 // image (1.3 instead of 2.7), and neither cold nor hot is faster for it: the kernel's readahead is under way by then.
 inline constexpr blksize_t kFileReadBytes = 4096;
 // Most archives are read from the beginning to the end. Python's open() reads them in pieces of this size.

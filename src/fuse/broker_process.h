@@ -8,9 +8,9 @@
 
 namespace augur {
 
-// What the forked broker does: becomes a process of its own (child_process.h), answers what comes through the socket
-// (broker_message.h) until its other end is closed or the daemon, which is process `daemon`, dies, and aborts the
-// mount's connection in the end. Never returns.
+// The work of the forked broker. It becomes a process of its own (child_process.h). It answers the messages of the
+// socket (broker_message.h) until its other end is closed or the daemon, which is process `daemon`, dies. In the end it
+// aborts the mount's connection. Never returns.
 [[noreturn]] void RunBrokerProcess(UniqueFd socket, MountPoint& point, const BrokerOptions& options, pid_t daemon);
 
 }  // namespace augur

@@ -11,8 +11,8 @@ namespace augur {
 
 // ConnectionAbort ends the FUSE connection of a mount whose daemon is dead: every request on it fails, as it does by
 // itself once the last descriptor of /dev/fuse is closed. That may never come: a thread that was pushing pages may
-// wait, deaf even to SIGKILL, for one that is locked until a READ is answered, and with it stay its descriptors, the
-// mount and its readers.
+// wait, deaf even to SIGKILL, for a page that is locked until a READ is answered. With the thread stay its descriptors,
+// the mount and its readers.
 //
 // Uses the file abort of /sys/fs/fuse/connections, which belongs to the mounting user; root does not need that folder
 // to be mounted. Where neither can be had, as in a user namespace, root has a forced umount that is kept from

@@ -21,7 +21,7 @@ class CoreRequests {
     unsigned each = 1;        // requests of a thread, one after the other
   };
 
-  // Never waits: what was begun before a failure may need another daemon for its answer.
+  // Never waits: requests that were begun before a failure may need another daemon for their answers.
   static std::unique_ptr<CoreRequests> Start(const Options& options);
   // Waits for the answers: some daemon must serve the mount, or its connection must have ended.
   ~CoreRequests();

@@ -30,11 +30,11 @@ namespace augur {
 
 struct HolderOptions {
   std::function<void()>
-      on_forked;        // called in the holder once the first daemon is there; lets go what is for that alone
+      on_forked;        // called in the holder once the first daemon is there; closes descriptors that are for it alone
   std::string path;     // of the mount, absolute, or /dev/fd/N
   UniqueFd device;      // of /dev/fuse, where it was handed down to us
   bool leaves = false;  // its caller: a session of its own, and no streams
-  UniqueFd caller;      // a byte is written here when the mount answers; invalid: nobody waits
+  UniqueFd caller;      // a byte is written here when the mount answers; invalid: no caller waits
 
   // Of upgrades.
   std::string program;                // the path of this one, absolute
@@ -116,7 +116,7 @@ class Holder {
   void EndConnection();
   [[noreturn]] void End(const DaemonDeath& death);
 
-  // Constant after construction, but for what is let go.
+  // Constant after construction, but for descriptors that are taken over or let go.
   HolderOptions options_;
   LastingState& state_;
   UniqueFd state_fd_;

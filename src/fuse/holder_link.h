@@ -24,7 +24,7 @@ class HolderLink {
     kFirst,   // to make the mount and serve it
     kGoOn,    // to serve the mount of a daemon that has died
     kNext,    // to prepare, and to serve the mount once the daemon that does hands it over
-    kGiveUp,  // to say in the log that the mount has ended, and why: nobody serves it any more
+    kGiveUp,  // to say in the log that the mount has ended, and why: no daemon serves it any more
   };
 
   // `errors`: where stderr is to lead from AwaitTurn on; invalid: where it does now.

@@ -42,7 +42,7 @@ struct Upgrade {
   DaemonStop from;
   std::atomic<pid_t> to = 0;        // 0: there was no upgrade
   std::atomic<int64_t> time = 0;    // seconds since 1970
-  std::atomic<int64_t> gap_ns = 0;  // how long nobody took requests
+  std::atomic<int64_t> gap_ns = 0;  // how long no daemon took requests
 };
 
 // The memory of the queues of FUSE over io_uring (RingArea), which is behind the state, in the same file. Each daemon

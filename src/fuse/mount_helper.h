@@ -27,7 +27,7 @@ namespace augur {
 // MountView says; AttachTo, End and the destructor are for the thread that made it. Owns the process and one thread, on
 // which `done` and `opened` are called.
 //
-// The helper looks in by a clone of the mount, so that a plain umount never finds it in the way, and lets the clone go
+// The helper looks in by a clone of the mount, so that a plain umount never finds it in the way. It lets the clone go
 // once the mount is gone from its folder. Without a clone it has the mount in use while it works on a batch: a plain
 // umount then finds it busy, as it would with any reader.
 class MountHelper final : public MountView {
@@ -44,7 +44,7 @@ class MountHelper final : public MountView {
   // Tells the helper where the mount is and starts the thread. `path` and `device_number` are MountPoint's, `clone` is
   // Broker's or invalid; where the
   // device number is empty the mount cannot be seen, which is logged. Does not wait: usable() turns true once the
-  // helper has found the mount there, and what is asked meanwhile is done then. REQUIRES: called once, and the mount is
+  // helper has found the mount there, and calls made meanwhile are done then. REQUIRES: called once, and the mount is
   // served. kNoSpace: the system gives no
   // thread.
   Status AttachTo(const std::string& path, const std::string& device_number, UniqueFd clone, Opened opened);

@@ -35,8 +35,8 @@ class MountPoint {
   // is not empty is told in the log.
   static Result<MountPoint> Check(const MountRequest& request);
 
-  // The mount is there, made for another daemon: nothing is looked at, as it may have nobody who answers. `path` of the
-  // request is that daemon's path().
+  // The mount is there, made for another daemon: nothing is looked at, as there may be no daemon that answers. `path`
+  // of the request is that daemon's path().
   static MountPoint Made(const MountRequest& request);
 
   // The N of /dev/fd/N; -1 for any other path.

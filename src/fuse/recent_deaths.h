@@ -12,7 +12,7 @@ namespace augur {
 class RecentDeaths {
  public:
   using Clock = std::chrono::steady_clock;
-  // So many within this time are too many: the next daemon would die of the same.
+  // kMax deaths within kWithin are too many: the next daemon would die of the same.
   static constexpr size_t kMax = 3;
   static constexpr std::chrono::seconds kWithin{10};
 

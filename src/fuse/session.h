@@ -72,8 +72,8 @@ class Session {
   // For messages to the kernel. Good until Stop; from then on each is refused, and it may be kept.
   std::shared_ptr<NotifyChannel> notifications() const { return notifications_; }
 
-  // Ends the notifications, then the threads. What was taken is still answered; over io_uring it has been when this
-  // returns.
+  // Ends the notifications, then the threads. Requests that were taken are still answered; over io_uring they have been
+  // when this returns.
   void StopTaking();
   // The same, for another daemon that goes on. Over io_uring, whatever a queue is given meanwhile is left for that one.
   void HandOver();

@@ -31,10 +31,10 @@ struct TreeRefresherOptions {
 };
 
 // TreeRefresher makes the kernel see the next generation of the store under a mount that serves it: it has the kernel
-// forget each name that was added, removed or replaced, in each view, and the listing of each folder that changed. What
-// is the same stays at the kernel, with its pages. Of several generations it looks at each step from one to the next.
-// It works on a thread of its own, since the kernel waits in that for answers to requests. Owns the thread. REQUIRES:
-// the mount is served by then, and gives no old name any more.
+// forget each name that was added, removed or replaced, in each view, and the listing of each folder that changed.
+// Unchanged files stay at the kernel, with their pages. Of several generations it looks at each step from one to the
+// next. It works on a thread of its own, since the kernel waits in that for answers to requests. Owns the thread.
+// REQUIRES: the mount is served by then, and gives no old name any more.
 class TreeRefresher {
  public:
   static Result<std::unique_ptr<TreeRefresher>> Start(std::shared_ptr<NotifyChannel> channel,

@@ -36,7 +36,7 @@ struct UringServer {
 // UringQueue takes the requests of the readers on one core: a ring of io_uring, and a thread that is pinned to that
 // core. So a request that is answered at once wakes no other core. The kernel needs a queue for each possible core.
 //
-// It has `depth` entries, and so many requests are taken and not answered at most; further ones wait in the kernel.
+// It has `depth` entries, and at most `depth` requests are taken and not answered; further ones wait in the kernel.
 // Reply is for any thread. The other methods are for the owner's thread. Owns ring and thread. REQUIRES: device and
 // memory outlive it. Not for FORGET, INTERRUPT and notifications, which go over /dev/fuse.
 //

@@ -10,11 +10,11 @@
 
 namespace augur {
 
-// WritableFolder is the folder of -o writable=: what an overlay needs beside the mount, and what was written through
-// it. A value; says where things are, and makes them.
+// WritableFolder is the folder of -o writable=: the folders that an overlay needs beside the mount, and the changes
+// that were written through it. A value; says where things are, and makes them.
 //
 //   DIR/lower   where the mount itself is; read-only
-//   DIR/upper   what was written, changed or removed, as overlayfs keeps it
+//   DIR/upper   files and folders that were written, changed or removed, as overlayfs keeps them
 //   DIR/work    of overlayfs
 //   DIR/of      which tree the upper folder belongs to: Claim
 //   DIR/overlay which overlay of an ordinary user is over it: NoteOverlay
@@ -23,7 +23,7 @@ class WritableFolder {
   // `path` is absolute.
   explicit WritableFolder(std::string path) : path_(std::move(path)) {}
 
-  // Makes what is missing of the folder and in it, but no folder above it. From then on path() has no link and no ".."
+  // Makes the folder and those in it, if missing, but none above it. From then on path() has no link and no ".."
   // in it, as the mount table names it. `point` is where the overlay will be. kInvalid: the path has a character that a
   // list of overlay options cannot have, or one of the two folders lies in the other one. kNotFound: the folder above
   // it is missing. kPermission: in a program of root, others may write to the folder. Others as OpenTrustedFolder.
@@ -51,7 +51,7 @@ class WritableFolder {
  private:
   // Makes path_ what Make says, and finds out whether the folder is there.
   Status Resolve();
-  // The folder and what is missing in it; writes down what it makes.
+  // Makes the folder and those in it, where they are missing; writes down which it made.
   Status MakeFolders();
 
   std::string path_;

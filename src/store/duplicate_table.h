@@ -11,9 +11,9 @@ namespace augur {
 // DuplicateTable finds the records that may have the same bytes as one at hand: a multimap from a 64-bit fingerprint
 // to a number. One thread at a time. Not a proof: whoever finds compares hash, size and bytes.
 //
-// Memory is what counts at ten million records, so: slots of 16 bytes, open addressing with linear probing, filled to
-// 0.8, grown by half, in 64 partitions which grow one at a time, so that the old and the new copy of one partition only
-// are there at once. 16 / 0.8 * 1.5 = 30 bytes a record at most, and 1/64 more while one grows.
+// Memory counts most at ten million records. So it has slots of 16 bytes and open addressing with linear probing, is
+// filled to 0.8, and grows by half. Its 64 partitions grow one at a time, so that only one of them has its old and its
+// new copy at once. 16 / 0.8 * 1.5 = 30 bytes a record at most, and 1/64 more while one grows.
 class DuplicateTable {
  public:
   DuplicateTable() = default;

@@ -76,8 +76,8 @@ class EntrySpool {
   uint64_t count() const { return count_; }
 
  private:
-  // A walk through the spool, or through two parts of it at once as in a merge, lets go of what it has passed, so that
-  // the process is small beside its spool. Looks at random do not count: what they let go of they would map again.
+  // A walk through the spool, or through two parts of it at once as in a merge, lets go of the pages that it passed.
+  // So the process is small beside its spool. Looks at random do not count: what they let go of they would map again.
   static constexpr uint64_t kStepBytesMax = 8 * kKiB;  // an entry is at most half of that
   static constexpr uint64_t kWalkedBytesMax = 512 * kKiB;
 

@@ -18,7 +18,7 @@ Status WriteAt(int fd, const std::string& path, std::span<const std::byte> bytes
 // Reads exactly bytes.size() bytes. kCorrupt when the file ends before.
 Status ReadAt(int fd, const std::string& path, std::span<std::byte> bytes, uint64_t offset);
 
-// Waits until the data of the file, and what is needed to find it again, is on disk.
+// Waits until the data of the file, and the metadata that it takes to find them again, are on disk.
 Status SyncFile(int fd, const std::string& path);
 
 }  // namespace augur

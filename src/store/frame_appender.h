@@ -20,7 +20,7 @@ class FrameAppender {
   // `end`: where the next frame goes in the sidecar. kNoSpace: no thread to be had.
   static Result<std::unique_ptr<FrameAppender>> Start(WritePump& pump, int shard_fd, std::string shard_path,
                                                       int sidecar_fd, std::string sidecar_path, uint64_t end);
-  // Ends what was appended first.
+  // Waits until the frames that Append took are in the sidecar, or have failed.
   ~FrameAppender();
   FrameAppender(const FrameAppender&) = delete;
   FrameAppender& operator=(const FrameAppender&) = delete;

@@ -32,7 +32,7 @@ class GenerationUpload {
   // The same for a shard of the killed run, which stays in the folder until the end. Nothing to do where it was sent.
   virtual Status TakeLeft(const std::string& name, UniqueFd file, uint64_t bytes) = 0;
   // Waits until all files are there, then makes this generation the one that readers see. kExists: another writer has
-  // published a generation meanwhile, and this one is seen by nobody.
+  // published a generation meanwhile, and no reader sees this one.
   virtual Status Publish(const Manifest& manifest) = 0;
 };
 

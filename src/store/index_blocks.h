@@ -23,8 +23,8 @@ namespace augur {
 // never leave, because View hands out pointers into them. They count; where they leave less than a quarter of the
 // maximum to the other blocks, those have a quarter.
 //
-// Safe from any thread. Memory is address space as large as all blocks, filled at first use. Not for knowing what is in
-// a block, or whether it is right: `read` does both.
+// Safe from any thread. Memory is address space as large as all blocks, filled at first use. Not for knowing the
+// contents of a block, or whether it is right: `read` does both.
 class IndexBlocks {
  public:
   static constexpr size_t kBlockBytes = 65536;

@@ -15,7 +15,7 @@
 
 namespace augur {
 
-// What is known of an index that was written.
+// The header and the root hash of an index that was written.
 struct WrittenIndex {
   format::IndexHeader header;
   Digest root_hash;  // SHA-256 of the whole header but itself: the index-id

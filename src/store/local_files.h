@@ -31,7 +31,7 @@ class LocalFiles final : public StoreFiles {
   std::shared_ptr<const LocalFile> OpenedShard(uint32_t number) const { return shards_.Find(number); }
   // As OpenShard.
   Result<std::shared_ptr<const LocalFile>> OpenLocalShard(const ShardInfo& info) const;
-  // The same after a read of `lost` failed by LocalFile::IsLost: what was opened since, else it is opened anew.
+  // The same after a read of `lost` failed by LocalFile::IsLost: the file opened since, else it is opened anew.
   Result<std::shared_ptr<const LocalFile>> ReopenLocalShard(const ShardInfo& info, const LocalFile& lost) const;
 
  private:

@@ -17,7 +17,7 @@ namespace augur {
 // LocalFolder is a store's folder in this system, and the index of one generation in it. Both are open, and the index
 // is locked against removal where the file system has locks.
 //
-// On a network file system what is open may be lost though the files are well: the server has lost its handles
+// On a network file system open descriptors may be lost though the files are well: the server has lost its handles
 // (ESTALE), or was mounted anew (ENOTCONN). Then Reopen opens both by the path, once for all who ask, and takes them if
 // the index is the same one. Safe from any thread.
 class LocalFolder {
@@ -31,13 +31,13 @@ class LocalFolder {
   using HandlesRef = std::shared_ptr<const Handles>;
 
   // `path` is that of the folder, absolute, and `fd` is the folder, open. An empty result: the index is not there.
-  // kBusy: somebody is removing it.
+  // kBusy: a program that removes old generations has locked the index.
   static Result<std::unique_ptr<LocalFolder>> Open(std::string path, UniqueFd fd, std::string index_name);
 
   HandlesRef handles() const AUGUR_EXCLUDES(mu_);
   // Whether the folder itself cannot be used any more. Asks the server.
   static bool IsLost(const Handles& handles);
-  // Opens folder and index by the path, or gives what was opened since `lost` was got. kCorrupt: they are gone, or
+  // Opens folder and index by the path, or gives both as opened since `lost` was got. kCorrupt: they are gone, or
   // another index has the name. Waits for the server.
   Result<HandlesRef> Reopen(const HandlesRef& lost) const AUGUR_EXCLUDES(mu_, reopen_mu_);
 

@@ -32,13 +32,13 @@ class RecordStream {
   // The following REQUIRE: active().
   Status Write(std::span<const std::byte> bytes);
   // The same for bytes whose blocks a caller has hashed, one item for each block of kBlockBytes; the last block of the
-  // record may be shorter. REQUIRES: what was written before is whole blocks.
+  // record may be shorter. REQUIRES: the bytes written before are whole blocks.
   Status Write(std::span<const std::byte> bytes, std::span<const HashPair> blocks);
   // The hashes of the record, to which nothing can be added any more.
   Result<HashPair> Finish();
   // Where the record is now; a duplicate has been taken back. Without bytes there is no place. REQUIRES: Finish.
   Result<RecordPlace> End();
-  // Takes back what was written.
+  // Takes back the bytes that were written.
   Status Abandon();
 
  private:

@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// What is wrong with a locator that is an address (FORMAT.md section 6: "s3://BUCKET/KEY", "https://HOST/PATH" and
-// "http://HOST/PATH"), with the place of the mistake; nullptr when nothing is. An address has no query, user or
+// The defect of a locator that is an address (FORMAT.md section 6: "s3://BUCKET/KEY", "https://HOST/PATH" and
+// "http://HOST/PATH"), with the place of the mistake; nullptr when it has none. An address has no query, user or
 // password: these are secrets of whoever reads the store, and the store's maker must not choose them.
 const char* AddressDefect(std::string_view locator);
 

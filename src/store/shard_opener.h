@@ -13,8 +13,8 @@
 
 namespace augur {
 
-// ShardOpener gives open shards without a wait: one that is not open is opened (some calls that may wait for the disk,
-// or for a server) on a thread of its own, which begins when it is first needed. Safe from any thread.
+// ShardOpener gives open shards without a wait. A thread of its own, which begins when it is first needed, opens those
+// that are not open: that takes calls which may wait for the disk, or for a server. Safe from any thread.
 class ShardOpener {
  public:
   using Done = std::function<void(Result<std::shared_ptr<const LocalFile>>)>;

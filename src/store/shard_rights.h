@@ -32,7 +32,7 @@ std::string ShardCure(const ShardInfo& info);
 class ShardRights {
  public:
   // `folder_fd` is the store's folder, `index_name` and `index_fd` the open index. Names in the folder belong to
-  // whoever owns it, so an index that shows root as its owner counts as that of the owner of its link or of the folder.
+  // whoever owns it. So an index that shows root as its owner counts as that of the owner of its link or of the folder.
   // kNotFound and the like: a folder in `foreign` cannot be opened.
   static Result<ShardRights> Make(int folder_fd, const std::string& folder, int index_fd, const std::string& index_name,
                                   const std::vector<std::string>& foreign);

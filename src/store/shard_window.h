@@ -24,7 +24,7 @@ class ShardWindow {
   ShardWindow& operator=(const ShardWindow&) = delete;
 
   // The bytes at [offset, offset + bytes) of `file`, valid until the next call. When the window must move, it reads on
-  // to `read_ahead_end` (an offset), or as far as it holds; a failure there does not matter. kIo: the disk failed.
+  // to `read_ahead_end` (an offset), or until it is full; a failure there does not matter. kIo: the disk failed.
   // kCorrupt: the file has become shorter. REQUIRES: bytes <= kBytesMax, and they lie in the file.
   Result<std::span<const std::byte>> Get(const std::shared_ptr<const StoredFile>& file, uint64_t offset, uint64_t bytes,
                                          uint64_t read_ahead_end);

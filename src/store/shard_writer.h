@@ -56,7 +56,7 @@ class ShardWriter {
   // Reads bytes that were appended. REQUIRES: offset + bytes.size() <= end().
   Status Read(uint64_t offset, std::span<std::byte> bytes);
 
-  // Appends a frame of items to the catalogue, once what was appended until now is on disk.
+  // Appends a frame of items to the catalogue, once the bytes that were appended until now are on disk.
   Status AddFrame(std::string_view payload, uint32_t item_count);
   // Waits until all frames are in the sidecar.
   Status Drain() { return frames_->Drain(); }

@@ -17,8 +17,8 @@
 
 namespace augur {
 
-// What shards are read for. A server is asked first for what readers wait for, then for what is read ahead for them.
-// What other machines may need (kSpare) is asked for while nothing else waits.
+// What shards are read for. A server is asked first for bytes that readers wait for, then for bytes that are read ahead
+// for them. Bytes that other machines may need (kSpare) are asked for while nothing else waits.
 enum class ReadPurpose { kDemand, kAhead, kSpare };
 
 // StoreFiles are the files of one generation of a store, wherever they are kept: in a folder (LocalFiles), or on a
@@ -26,7 +26,7 @@ enum class ReadPurpose { kDemand, kAhead, kSpare };
 class StoreFiles {
  public:
   virtual ~StoreFiles() = default;
-  // The index, open. In a folder it is locked against removal as long as somebody holds it.
+  // The index, open. In a folder it is locked against removal as long as a copy of this pointer lives.
   virtual const std::shared_ptr<const StoredFile>& index() const = 0;
   // What tells this index from every other one.
   virtual const IndexPlace& index_place() const = 0;
@@ -43,14 +43,14 @@ class StoreFiles {
   // system, and outlives the source. Where shards are on a server, `before_server` is called. May wait for the index.
   virtual std::unique_ptr<ShardSource> MakeSource(std::shared_ptr<const Store> store, ReadEngine& engine,
                                                   ReadPurpose purpose, const BeforeServer& before_server) const = 0;
-  // Brings what is missing of the index into memory's or the disk's reach, on threads of its own, until all is there.
+  // Brings the missing bytes of the index from the server to this system, on threads of its own, until all are there.
   // Nothing to do for files of this system.
   virtual void FetchIndex() const {}
   // Bytes of the index that FetchIndex has not brought yet.
   virtual uint64_t MissingIndexBytes() const { return 0; }
 };
 
-// What was asked of the server of a store, since the start, and how it is.
+// The requests to the server of a store, since the start, and whether it can be reached.
 struct ServerTraffic {
   uint64_t requests = 0;      // sent, with retries and hedges
   uint64_t bytes = 0;         // of the bodies of all answers
@@ -73,12 +73,12 @@ class StorePlace {
     std::unique_ptr<StoreFiles> files;  // nullptr: the index of that generation is not there
   };
   // Reads the manifest and opens the files of a generation; 0: of the one that the manifest names. kNotFound: no store.
-  // kBusy: somebody is removing the index. Failures do not name the place.
+  // kBusy: a program that removes old generations has locked the index. Failures do not name the place.
   virtual Result<Opened> Open(uint64_t generation) const = 0;
   // Whether the shard may be read, without a look at it. kPermission: the user has not allowed its address, with the
   // option that allows it. kUnsupported: it cannot be read from this place.
   virtual Status Allows(const ShardInfo& info) const { return info.address ? AddressNotAllowed(info) : Status::Ok(); }
-  // Ends its threads until it or its files are used again, so that the process can fork. REQUIRES: nobody uses it now.
+  // Ends its threads until it or its files are used again, so that the process can fork. REQUIRES: no thread uses it.
   virtual void Rest() const {}
   // Begins them again, and waits for what they need first, so that no read has to.
   virtual void Resume() const {}

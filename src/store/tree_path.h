@@ -18,7 +18,7 @@ Status CheckPath(std::string_view path);
 // The key as a path. REQUIRES: key was made from a path.
 std::string PathOfKey(std::string_view key);
 
-// The key of the folder that has this one; "" for what is in the root, and for the root itself.
+// The key of the folder that has the entry of this key; "" for an entry in the root, and for the root itself.
 std::string_view ParentKey(std::string_view key);
 
 // The last component.

@@ -13,11 +13,12 @@
 
 namespace augur {
 
-// TreeSorter makes a tree of what was spooled: numbers of entries in path order, each path once, each with its parent,
-// no hard link left: each is what its target was when the link was added, as where tar unpacks it, and of two tars the
-// one in its own; a target that was only added later is the one that counts in the tree. A hard link to itself is what
-// was added under its path before. What it must make for that (missing parents, resolved links) it adds to the spool as
-// derived. One thread, one use. Memory: 12 bytes an entry, 20 where there are hard links.
+// TreeSorter makes a tree of the spooled entries: their numbers in path order, each path once, each with its parent, no
+// hard link left. Each link becomes the entry that its target was when the link was added, as where tar unpacks it, and
+// of two tars the one in its own. A target that was only added later is the one that counts in the tree. A hard link to
+// itself becomes the entry that was added under its path before. Entries that it must make for that (missing parents,
+// resolved links) it adds to the spool as derived. One thread, one use. Memory: 12 bytes an entry, 20 where there are
+// hard links.
 class TreeSorter {
  public:
   // `relist` is told of each entry that the catalogue does not say, or does not say last, and may be empty.

@@ -18,10 +18,10 @@ struct ShardCounts {
 };
 
 // Checks every row of the shard table, every shard's size and header, and the trailer and catalogue of each own shard
-// (FORMAT.md section 6): every frame and item by itself, that the index and the catalogue say the same of a record
-// which both know, that the catalogue lists every record of the index in its shard, that records end before it, and
-// that the shards of a generation have one base generation. A shard that no entry needs may be missing. Reads no
-// record. Memory: one frame a thread.
+// (FORMAT.md section 6). Every frame and item of a catalogue is checked by itself. The index and the catalogue must say
+// the same of a record which both know, and the catalogue must list every record of the index in its shard. Records
+// must end before it, and the shards of a generation must have one base generation. A shard that no entry needs may be
+// missing. Reads no record. Memory: one frame a thread.
 ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, const StoreFiles& files, const Tree& tree,
                          int threads, RecordList* records, DefectSink* sink);
 

@@ -26,7 +26,7 @@ bool IsWorkFolderUsed(const WriteFolder& folder);
 // Removes all that is in an open folder, but the name `kept`.
 Status RemoveContents(const WriteFolder& opened, const std::string& kept);
 
-// Removes it with all that is in it, the recipe first: so that no run resumes what is left by a kill. Its files
+// Removes it with all that is in it, the recipe first: so that no run resumes the rest that a kill leaves. Its files
 // count into *removed_files and *removed_bytes, which may be nullptr. OK when it is not there.
 Status RemoveWorkFolder(const WriteFolder& folder, uint64_t* removed_files, uint64_t* removed_bytes);
 

@@ -11,7 +11,7 @@
 namespace augur {
 
 // WriteFolder is a folder that a writer has open: every name in it is resolved from its descriptor and never through a
-// symbolic link, so nothing is written elsewhere, whatever others do to the folder or to its path meanwhile. Safe from
+// symbolic link. So nothing is written elsewhere, whatever others do to the folder or to its path meanwhile. Safe from
 // any thread. It may be moved; those who use it must not outlive it. Not for reading stores: ShardRights.
 class WriteFolder {
  public:

@@ -49,7 +49,7 @@ struct StoreWriter::Parts {
     return status;
   }
 
-  // Whether the path may be added; *skip: it may, and what is there already wins.
+  // Whether the path may be added; *skip: it may, and the entry that is there already wins.
   Status Admit(std::string_view path, SpoolKind kind, bool* skip);
   // Spools an entry that is whole. `duplicate`: its record was there before.
   Status Spool(const SpoolEntry& entry, std::string_view path, std::string_view target, bool duplicate,
