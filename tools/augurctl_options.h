@@ -73,7 +73,7 @@ struct AugurctlOptions {
 // The options of augurctl, as data.
 const Program& AugurctlProgram();
 
-// Reads a command line of augurctl; touches nothing but its arguments. kInvalid: what is wrong with it, and the
+// Reads a command line of augurctl; touches nothing but its arguments. kInvalid: the mistake in it, and the
 // accepted form.
 Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv);
 

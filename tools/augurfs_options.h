@@ -78,7 +78,7 @@ struct AugurfsOptions {
   uint64_t generation = 0;              // 0: the newest
   std::optional<Digest> root_hash;      // that the store must have
   std::optional<ViewSpec> view;         // what the root shows; absent: the original files
-  DiskCacheOption decoded_cache;        // of decoded images; by default half of what is free there
+  DiskCacheOption decoded_cache;        // of decoded images; by default half of the free space there
   DiskCacheOption disk_cache;           // of records of a server; by default what leaves 5 % of its disk free
   unsigned decode_threads = 0;          // 0: a quarter of the cores, at least 1
   bool restart = true;                  // a daemon that dies is followed by another one
@@ -88,7 +88,7 @@ struct AugurfsOptions {
 // The options of augurfs, as data.
 const Program& AugurfsProgram();
 
-// Reads a command line of augurfs; touches nothing but its arguments. kInvalid: what is wrong with it, and the accepted
+// Reads a command line of augurfs; touches nothing but its arguments. kInvalid: the mistake in it, and the accepted
 // form.
 Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv);
 

@@ -50,7 +50,7 @@ struct AugurfsSettings {
   std::vector<std::string> notes;  // where less is used than was asked, and why; for the log
 };
 
-// The whole budget on a machine with this memory: what was asked for, else a default, never more than there is.
+// The whole budget on a machine with this memory: the size asked for, else a default, never more than there is.
 uint64_t MemoryBudget(const AugurfsOptions& options, const MemoryRoom& memory);
 
 // How much of the budget the index of a store may take.

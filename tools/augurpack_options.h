@@ -23,7 +23,7 @@ inline constexpr std::string_view kAugurpack = "augurpack";
 
 // What happens when a source file cannot be read, or changes or vanishes while it is read.
 enum class OnError {
-  kStop,  // the run ends with exit 2; what was written is there for --resume
+  kStop,  // the run ends with exit 2; the files packed so far stay for --resume
   kSkip,  // the file is left out and named on stderr; the run ends with exit 1
 };
 
@@ -142,7 +142,7 @@ struct AugurpackOptions {
 // The options of augurpack, as data.
 const Program& AugurpackProgram();
 
-// Reads a command line of augurpack; touches nothing but its arguments. kInvalid: what is wrong with it, and the
+// Reads a command line of augurpack; touches nothing but its arguments. kInvalid: the mistake in it, and the
 // accepted form.
 Result<AugurpackOptions> ParseAugurpack(int argc, const char* const* argv);
 

@@ -7,7 +7,7 @@
 
 namespace augur {
 
-// The commands of augurpack that write a store, and what was given to each.
+// The commands of augurpack that write a store, and the options given to each.
 Command CreateCommand();
 Command AppendCommand();
 Command AdoptCommand();

@@ -17,8 +17,8 @@ enum class CachePlace { kRam, kShm, kNone };
 struct CacheOptions {
   CachePlace place = CachePlace::kRam;
   uint64_t bytes = 0;     // 0: what the other parts of the memory leave
-  bool outlives = false;  // what is in /dev/shm stays when the last mount ends
-  std::string group;      // whose users share what is in /dev/shm; empty: this user alone
+  bool outlives = false;  // the cache in /dev/shm stays when the last mount ends
+  std::string group;      // whose users share the cache in /dev/shm; empty: this user alone
 };
 
 struct DiskCacheOption {

@@ -56,10 +56,10 @@ class DaemonControl {
   //                                         {"files": N}; kInvalid by line number; kNoSpace: longer than memory allows;
   //                                         kBusy: another one is being read
   //   hint_sampler {"words": ["--sampler=torch", ...]}, the words of a SamplerHint
-  //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
+  //                                         {"accepted": what they mean}; kInvalid: the mistake in them
   //   views                                 [{"view", "root", "images", "bytes"}] as body, {"bytes_max": N} of memory=;
   //                                         waits for a walk over the index for each view that is new
-  //   jobs                                  who reads, and what is known of the order, as body: RenderOrders;
+  //   jobs                                  each job, and whether its order is known, as body: RenderOrders;
   //                                         {"predicts": bool}: whether this mount works out orders
   //   accesses {"since": N}                 accesses from number N on, as body: RenderAccesses; {"next": N, "lost": N,
   //                                         "more": bool}: AccessRecord::Page

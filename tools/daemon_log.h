@@ -13,7 +13,7 @@
 namespace augur {
 
 // DaemonLog is where the messages of a daemon go, and what it says there when its mount answers. Until then warnings go
-// to the caller's stderr, and what is said at every start waits for the log. For one thread.
+// to the caller's stderr, and the messages of every start wait for the log. For one thread.
 class DaemonLog {
  public:
   // `leaves`: the daemon goes into the background. The options outlive this.
@@ -28,7 +28,7 @@ class DaemonLog {
   void FindPlace(const DaemonMount& mount);
   // For people.
   std::string Describe() const { return place_.Describe(); }
-  // Says what the caller should know, who is let go soon.
+  // Says what the caller should know before it is let go: the place's notice, and the notes of the stack.
   void TellCaller(const MountStack& stack) const;
   // Leaves the caller's streams for the place. As Background::Leave.
   Status Enter() const;
@@ -38,11 +38,11 @@ class DaemonLog {
     return Enter();
   }
 
-  // What is mounted, and how it is served. `problem`: of the ControlEndpoint.
+  // Says which store is mounted where, and how it is served. `problem`: of the ControlEndpoint.
   void SayMounted(const DaemonMount& mount, MountStack& stack, const MountTransport& transport,
                   const std::string& problem) const;
   void SaySettings(const MountStack& stack, const MountTransport& transport) const;
-  // What is not as asked, and why.
+  // Says each thing that is not as asked, and why.
   static void SayNotes(const MountStack& stack, const std::string& problem);
 
  private:

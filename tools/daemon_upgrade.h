@@ -27,9 +27,9 @@ struct ServingDaemon {
   std::function<Result<uint64_t>()> newest;  // the newest one of the store; waits
 };
 
-// DaemonUpgrade is the part of the daemon that serves in its own upgrade: it takes the request of `augurctl restart` or
-// `augurctl reload` on a thread of the control server, has the main thread pass it to the Holder, and answers when the
-// next daemon is prepared or has failed. One upgrade at a time.
+// DaemonUpgrade is the part of the daemon that serves in its own upgrade. It takes the request of `augurctl restart` or
+// `augurctl reload` on a thread of the control server, and has the main thread pass it to the Holder. It answers when
+// the next daemon is prepared or has failed. One upgrade at a time.
 class DaemonUpgrade {
  public:
   // kIo: the system gives no descriptor.
@@ -38,8 +38,8 @@ class DaemonUpgrade {
   DaemonUpgrade& operator=(const DaemonUpgrade&) = delete;
 
   // Any thread. Checks {"binary": path or "", "options": ["memory=1G", ...], "reload": bool}, and waits until this
-  // daemon begins to hand over. A reload that would change nothing is answered {"unchanged": true}. kInvalid: what is
-  // wrong with the request; kBusy: another one is under way; else why there is no upgrade, and this daemon goes on.
+  // daemon begins to hand over. A reload that would change nothing is answered {"unchanged": true}. kInvalid: the
+  // mistake in the request; kBusy: another one is under way; else why there is no upgrade, and this daemon goes on.
   Result<ControlReply> Ask(const nlohmann::json& request);
 
   // The main thread. Readable when a request is to be passed on.
@@ -72,7 +72,7 @@ class DaemonUpgrade {
 };
 
 // What a LastingState has of an upgrade. This daemon asks for another one, which may take over whatever becomes of this
-// one; it stops to take requests, as far as it gets; the next one takes them.
+// one; it stops taking requests, unless it dies before; the next one takes them.
 void NoteAsking(Upgrade& upgrade);
 void NoteStopping(Upgrade& upgrade);
 void NoteTaking(Upgrade& upgrade);

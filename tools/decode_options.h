@@ -11,7 +11,7 @@ namespace augur {
 Option DecodeRow();
 Option WholeViewRow();
 Option IndexesRow();
-// What was given for them. kInvalid: the view is none, or an option means nothing without another one.
+// Reads the values given for them. kInvalid: the view is none, or an option means nothing without another one.
 Status ReadDecode(const Values& values, CreateOptions& options);
 
 }  // namespace augur

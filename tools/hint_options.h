@@ -13,7 +13,7 @@ namespace augur {
 struct HintOptions {
   std::string mountpoint;
   std::string order;                 // a file, or "-": stdin
-  bool replace = false;              // what was given before is forgotten
+  bool replace = false;              // the orders given before are forgotten
   std::vector<std::string> sampler;  // the words of a SamplerHint
 };
 

@@ -100,7 +100,7 @@ class MountStack {
   std::function<std::string()> FleetSweepFact() const;
   // To look at its state, and to have it take no more requests. REQUIRES: Serve has returned OK.
   Session& session() { return *session_; }
-  // What is not as asked, and why: shards that cannot be read, a cache that is not used. For the caller and the log.
+  // Things not as asked, and why: shards that cannot be read, a cache that is not used. For the caller and the log.
   const std::vector<std::string>& notes() const { return settings_.notes; }
   // Which tree the mount shows, for an overlay over it: WritableFolder::Claim.
   std::string DescribeTree() const;

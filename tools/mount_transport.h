@@ -16,8 +16,8 @@
 
 namespace augur {
 
-// MountTransport is how a mount's requests come: what was asked for, what is used, and why. It is chosen before the
-// mount is made, so that a refusal is seen before it. The daemons that go on with a mount keep its transport, its
+// MountTransport is how a mount's requests come: the transport asked for, the one used, and why. It is chosen before
+// the mount is made, so that a refusal is seen before it. The daemons that go on with a mount keep its transport, its
 // queues and their memory: the kernel has no way from one to another. For one thread, but for Describe. Owns the rings
 // until the session takes them. REQUIRES: the LastingState outlives it.
 class MountTransport {

@@ -22,7 +22,7 @@
 namespace augur {
 
 // MountedGenerations are the generation of the store that a mount shows, and those before it of which files may still
-// be open, with the numbers that their entries have at the kernel. A daemon that goes on with a mount finds in
+// be open. Each has the numbers that its entries have at the kernel. A daemon that goes on with a mount finds in
 // LastingNumbers what the one before showed. It may show another generation instead: that is a reload.
 //
 // For one thread. A generation is locked against 'augurpack gc' as long as this has it. One that is gone all the same,
@@ -30,7 +30,7 @@ namespace augur {
 class MountedGenerations {
  public:
   enum class Start {
-    kFirst,   // nobody has served the mount: it shows the generation of the options
+    kFirst,   // no daemon has served the mount: it shows the generation of the options
     kGoesOn,  // it shows what it did
     kNext,    // it shows the generation of the options, if there is one in them
   };
@@ -58,7 +58,7 @@ class MountedGenerations {
   // The newest one that the store has. Waits; failures as StorePlace::Open, with the store's name. Any thread.
   Result<uint64_t> Newest() const;
 
-  // Writes down what is shown, for the next daemon. From now on that is what the mount shows.
+  // Writes down the shown generation, with the earlier ones, for the next daemon. From now on the mount shows it.
   void WriteDown();
 
   // Makes the sources of the earlier ones' shards. Called once, before earlier().

@@ -40,7 +40,7 @@ std::string Alternatives(const std::vector<std::string_view>& words);
 std::string Sentence(std::string_view text);
 
 // Breaks `text` at spaces into lines of at most `columns`, each with `indent` spaces before it. A newline in the text
-// stays one. Where a line of the text begins with spaces, as a row of a list does, what is broken off it has two more.
+// stays one. Where a line of the text begins with spaces, as a row of a list does, lines broken off it have two more.
 // Ends with a newline unless `text` is empty.
 std::string Wrap(std::string_view text, size_t indent, size_t columns = 79);
 

@@ -11,7 +11,7 @@
 namespace augur {
 
 // Reads `text` as a value of `option` into `value`: a number or a text is replaced, a list grows. kInvalid: it breaks
-// the option's kind, limits or choices; the text names the option and echoes what was typed and what is accepted.
+// the option's kind, limits or choices; the text names the option, echoes the typed value and says which are accepted.
 Status ReadValue(const Option& option, std::string_view text, Value& value);
 
 // The inverse: the words "name=value" that give an option this value; for a list any number, for a flag its name.

@@ -46,7 +46,7 @@ struct Option {
   OptionPlace place = OptionPlace::kCommand;
 };
 
-// --json, the same everywhere; `text` says what is in the object.
+// --json, the same everywhere; `text` says what the object has.
 Option JsonOption(std::string_view text);
 
 // An argument that is known by its place. At most one of a command takes more than one value.
@@ -133,7 +133,7 @@ struct Parsed {
 };
 
 // Reads a command line by the table. Touches nothing but its arguments: no file, no environment, no CPU count.
-// kInvalid: what is wrong, the accepted form, and where to read on.
+// kInvalid: the mistake, the accepted form, and where to read on.
 Result<Parsed> ParseCommandLine(const Program& program, int argc, const char* const* argv);
 
 }  // namespace augur

@@ -13,7 +13,7 @@ namespace augur {
 // With less for the whole daemon, orders are not worked out.
 inline constexpr uint64_t kMemoryToPredict = uint64_t{64} << 20;
 
-// The memory of what is read ahead of requests, and of knowing what to read. All of it 0: nothing is read ahead.
+// The memory of files read ahead of requests, and of knowing which to read. All of it 0: nothing is read ahead.
 struct PrefetchMemory {
   // Less of either would be of no use.
   static constexpr uint64_t kStagingMin = 5 * kMiB;

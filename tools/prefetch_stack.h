@@ -43,7 +43,7 @@ struct PrefetchBase {
   const MountedGenerations& generations;
 };
 
-// PrefetchStack is the part of a MountStack that reads ahead of requests, keeps what was read, and pushes it: from the
+// PrefetchStack is the part of a MountStack that reads files ahead of requests, keeps them, and pushes them: from the
 // helper process to the predictor. For one thread; its parts say themselves who may use them. Owns all of them.
 class PrefetchStack {
  public:

@@ -26,7 +26,7 @@ namespace augur {
 // what it makes says itself who may use it. REQUIRES: options and statistics outlive it.
 class RecordCopies {
  public:
-  // What is not used as asked, and why, comes to `notes`. kInvalid: the list of the fleet.
+  // Each option that is not used as asked comes to `notes`, with the reason. kInvalid: the list of the fleet.
   static Result<std::unique_ptr<RecordCopies>> Open(const AugurfsOptions& options, const CopyMemory& memory,
                                                     std::shared_ptr<const Store> store, bool reads_server,
                                                     Statistics& statistics, std::vector<std::string>& notes);

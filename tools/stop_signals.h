@@ -16,7 +16,7 @@ class StopSignals {
   static std::string_view CaughtName();
 };
 
-// Says on stderr that the signal has stopped the program, with `cure`: what is left, and what to do. Returns the exit
+// Says on stderr that the signal has stopped the program, with `cure`: what it leaves, and what to do. Returns the exit
 // status of an error.
 int FailStopped(std::string_view program, std::string_view cure);
 

@@ -16,7 +16,7 @@ namespace augur {
 // Whose credentials and folders are used.
 struct StoreUser {
   std::string home;    // empty: there is none
-  std::string copies;  // folder for what is kept of stores far away; empty: nothing is kept
+  std::string copies;  // folder for copies of indexes of stores far away; empty: none are kept
 };
 // The user that runs this program.
 StoreUser ThisUser();

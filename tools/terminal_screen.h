@@ -13,7 +13,7 @@
 
 namespace augur {
 
-// TerminalScreen shows lines on the terminal of stdout: on its other screen, so that what was there comes back, without
+// TerminalScreen shows lines on the terminal of stdout: on its other screen, so that the first one comes back, without
 // a cursor, and without an echo of keys. Everything is put back when it ends, and by Ctrl-Z until the program goes on.
 // SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGWINCH are taken by Wait while there is one. For one thread, one at a time.
 class TerminalScreen {

@@ -11,7 +11,7 @@ namespace augur {
 
 // The memory of views, and the threads that decode for them.
 struct ViewMemory {
-  // A file of a view goes to the kernel's page cache in one or two requests and is not needed again, so this is what
+  // A file of a view goes to the kernel's page cache in one or two requests and is not needed again. So this is what
   // some dozen large photographs take while they are decoded; none of it is touched where no view is used.
   static constexpr uint64_t kBytesMax = 512 * kMiB;
   // Less has no room for a thread that decodes and one small image.

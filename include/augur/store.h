@@ -96,7 +96,7 @@ struct ShardInfo {
 };
 
 // Store reads one generation of a store (FORMAT.md). It takes each 64 KiB of the index into its own memory and checks
-// it at first use, so opening costs the same for ten files and for a hundred million, and what was checked cannot
+// it at first use. So opening costs the same for ten files and for a hundred million, and checked bytes cannot
 // change. It keeps its generation, and holds a shared lock on its index file, until it is destroyed, whatever writers
 // do meanwhile. Safe from any thread. Calls may wait for pages of the index; none but Read and OpenShard
 // touches a shard. Failures: kCorrupt with file and defect when a rule of FORMAT.md is broken; kIo when the system
@@ -189,8 +189,8 @@ struct VerifyReport {
 };
 
 // Checks every rule of FORMAT.md and every byte of the store: manifest, index, entries, counts, shard headers,
-// catalogues, records. Each defect is handed to `on_defect` and checking goes on where it can. Returns what was looked
-// at; a failure only when the store cannot be opened at all, or has not the root hash that is given. `on_progress` is
+// catalogues, records. Each defect is handed to `on_defect` and checking goes on where it can. Returns its counts;
+// a failure only when the store cannot be opened at all, or has not the root hash that is given. `on_progress` is
 // told the record bytes done; it may be empty. `stopped` is asked by any thread at each block, and may be empty: when
 // it is true, the check ends as kStopped. Reads with `threads` threads; memory at most threads * 2 MiB plus 24 bytes a
 // file.

@@ -19,7 +19,7 @@ namespace augur {
 enum class WriteMode {
   kCreate,   // a new store; kExists when there is one
   kReplace,  // a new tree, as a further generation over whatever store is there
-  kAppend,   // the old tree and what is added, as a further generation; kNotFound when there is no store
+  kAppend,   // the old tree and the added paths, as a further generation; kNotFound when there is no store
 };
 
 // What happens when a path is added that the tree has already.
@@ -32,7 +32,7 @@ struct WriterOptions {
   OnDuplicate on_duplicate = OnDuplicate::kRefuse;
   bool resume = false;  // take over what a killed writer of the same generation left
   // Keep Attributes::place, so that folders list in this order. With kAppend it goes by the store: where that has a
-  // listing, what is added comes behind what was in its folder.
+  // listing, an added entry comes behind the old ones of its folder.
   bool listing = false;
   uint64_t shard_bytes = 1 << 30;    // a shard is closed when it has reached this; a record is never split
   std::string writer = "augurpack";  // program and version, for the manifest
@@ -43,7 +43,7 @@ struct WriterOptions {
   // True: Begin ends as kStopped, and nothing is left but what it was to resume. May be empty.
   std::function<bool()> stopped = {};
   // Where the store is, when it is not in the folder: then the folder is an empty one of the caller, in which a shard
-  // stays only until it is complete, and `mode` says nothing of what is in it. Must outlive the writer. Not with
+  // stays only until it is complete, and `mode` says nothing of its content. Must outlive the writer. Not with
   // `resume` or a recipe.
   GenerationUpload* upload = nullptr;
 };
@@ -52,12 +52,12 @@ struct WriterOptions {
 // as a killed one left it that is resumed, and removes it at Commit.
 std::string WorkFolder(const std::string& store);
 
-// What is known of a path beside its bytes.
+// The mode, time and place of a path, beside its bytes.
 struct Attributes {
   uint32_t mode = 0;  // permission bits; type bits are ignored
   int64_t mtime_sec = 0;
   uint32_t mtime_nsec = 0;
-  // Where it stands among what is listed of its folder: what has a lower number comes first. Without one it comes last,
+  // Where it stands in the listing of its folder: an entry with a lower number comes first. Without one it comes last,
   // by name.
   uint64_t place = kNoPlace;
 
@@ -81,8 +81,8 @@ struct WriterSummary {
 // which the next writer resumes from or clears.
 // One thread at a time. Holds the store's writer lock from Begin to destruction. Memory: 64 bytes a file and 16 MiB;
 // what grows with the tree beyond that is in unlinked temporary files in the store's folder. Paths are relative,
-// components parted by '/', without a leading '/'; missing parent folders are made with mode 0755 and the time of what
-// is added below them. A later AddDirectory of the same path sets the attributes. After a failure other than kInvalid
+// components parted by '/', without a leading '/'; missing parent folders are made with mode 0755 and the time of the
+// added path. A later AddDirectory of the same path sets the attributes. After a failure other than kInvalid
 // and kExists, only destruction is allowed.
 class StoreWriter {
  public:
@@ -90,8 +90,8 @@ class StoreWriter {
   // not a folder that we can use (it is made when it does not exist; one that holds other files and no store is
   // refused). Debris of a killed writer is cleared with a log line unless options.resume.
   static Result<std::unique_ptr<StoreWriter>> Begin(const std::string& path, const WriterOptions& options);
-  // Without Commit, leaves what was written for a later resume, or nothing if nothing was written (what the caller has
-  // put beside a recipe counts as written).
+  // Without Commit, leaves its written files for a later resume, or nothing if nothing was written (files that the
+  // caller has put beside a recipe count as written).
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
@@ -114,7 +114,7 @@ class StoreWriter {
   Status BeginFile(std::string_view path);
   Status Write(std::span<const std::byte> bytes);
   // The same with the hashes of each block of kBlockBytes of these bytes, from a caller who vouches for them.
-  // REQUIRES: what was written of the file before is whole blocks.
+  // REQUIRES: the bytes of the file that were written before are whole blocks.
   Status Write(std::span<const std::byte> bytes, std::span<const HashPair> blocks);
   Status EndFile(const Attributes& attributes, const ImageInfo& image);
   Status AbandonFile();
@@ -133,11 +133,11 @@ class StoreWriter {
   // time only.
   Result<bool> Resume(std::string_view path, const Attributes& attributes, uint64_t size);
 
-  // Ends the run without Commit, as destruction does, and says what is left of it. True: a later writer with
+  // Ends the run without Commit, as destruction does, and says whether it leaves files. True: a later writer with
   // options.resume goes on from there. False: nothing. Only destruction is allowed then.
   bool End();
 
-  // What was added is not to be trusted: destruction removes it, and leaves nothing to resume. Not with Commit.
+  // The added files are not to be trusted: destruction removes them, and leaves nothing to resume. Not with Commit.
   void Discard();
 
   // Paths that the added files would collide with are reported as kExists, with both names. Writes the index and the
@@ -158,7 +158,7 @@ struct CollectReport {
 };
 
 // Removes every generation but the current one, and the debris of killed writers. Keeps a generation whose index
-// a program has locked (a mount on this host, or where the file system carries locks), and one that was the current one
+// a program has locked (a mount on this host, or where the file system carries locks); and one that was the current one
 // less than `grace` ago, by the clock of the file system; and the shards that they name. kBusy: a writer holds the
 // store. kStopped: `stopped`, which may be empty and is asked before each file, was true; the store is whole, and a
 // later call removes the rest.

@@ -60,7 +60,7 @@ class ArchiveFiles {
   // The images by place. Takes as long.
   Result<Order> Images() const;
 
-  // Where a shard is what is made of one image and nothing else: that image. Failures of the store.
+  // Where a shard is made of one image and has nothing else: that image. Failures of the store.
   virtual Result<std::optional<Entry>> OnlyImage(uint32_t /*shard*/) const { return std::optional<Entry>(); }
 
   // The index of the shard for DALI: a line "OFFSET BYTES" for each sample, all lines of one length. Its size, and the

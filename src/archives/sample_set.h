@@ -29,7 +29,7 @@ struct Sample {
 // are those of all folders below it: sorted by the path of their folder, then by name. Symbolic links are followed.
 // Where the folder has no sub-folder, its own images are the samples, without a label; else these do not count.
 //
-// There is one difference: what is an image is told by its content (Entry::image), not by its extension.
+// There is one difference: whether a file is an image is told by its content (Entry::image), not by its extension.
 //
 // Immutable, safe from any thread. Keeps 4 bytes a sample and 12 a class. Waits for pages of the index alone.
 // Source: torchvision/datasets/folder.py, as sample_rule.cc has it.

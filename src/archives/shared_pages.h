@@ -23,7 +23,7 @@ class SharedPages {
   static Result<SharedPages> Make(const ArchiveFiles& set, std::shared_ptr<const SampleList> list);
 
   // The order, with the images beside a sample before it, where the page that they share is not there yet. `cached`:
-  // the page cache has the pages of so many samples that were read last. An image that is read itself within a few
+  // the page cache has the pages of the `cached` samples that were read last. An image that is read itself within a few
   // samples, before or after, is left out, too: an order as they lie stays as it is.
   NeighbourOrder WithNeighbours(const Order& order, uint64_t cached) const;
 

@@ -26,7 +26,7 @@ struct StackedArrays {
   static StackedArrays Of(const ViewSpec& spec);
 };
 
-// From one begin to the next, where arrays of so many bytes begin on pages in one file and are read singly. The kernel
+// From one begin to the next, where arrays of `bytes` bytes begin on pages in one file and are read singly. The kernel
 // reads 128 KiB ahead; for a read of more it also takes up to twice as much of what lies behind. So behind a larger
 // array there is room as large, and the next one is not decoded for nothing. Room takes no space.
 uint64_t StrideOnPages(uint64_t bytes);

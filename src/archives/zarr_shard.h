@@ -13,7 +13,7 @@ namespace augur {
 // Source: zarr-specs, v3 codecs sharding-indexed 1.0 and crc32c 1.0.
 class ZarrShard {
  public:
-  // Of `chunks` chunks of so many bytes, above 0 both.
+  // Of `chunks` chunks of `chunk_bytes` bytes, above 0 both.
   ZarrShard(uint32_t chunks, uint64_t chunk_bytes);
 
   uint64_t index_bytes() const;

@@ -21,8 +21,8 @@ struct SeenAccess {
   bool operator==(const SeenAccess&) const = default;
 };
 
-// AccessRecord keeps the last accesses of readers while somebody takes them ('augurctl report'). Safe from any thread.
-// While nobody does, an access costs one load of a flag, and there is no memory. Else it takes 256 KiB, and of more
+// AccessRecord keeps the last accesses of readers while a client takes them ('augurctl report'). Safe from any thread.
+// While no client does, an access costs one load of a flag, and there is no memory. Else it takes 256 KiB, and of more
 // accesses than kAccessesMax between two calls of Take the oldest are lost, and counted. Not for finding orders: that
 // is OrderPredictor's.
 class AccessRecord {

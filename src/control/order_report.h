@@ -8,7 +8,7 @@
 
 namespace augur {
 
-// What is known of the order in which a job reads.
+// Whether the order in which a job reads is known.
 struct OrderReport {
   enum class State {
     kKnown,      // its coming reads are predicted
@@ -19,7 +19,7 @@ struct OrderReport {
   uint64_t job = 0;  // as the daemon counts jobs; 0: of readers whose job is not known
   State state = State::kSought;
   int64_t since = 0;    // when it became known, seconds since 1970; 0: it is not known
-  std::string text;     // what is known, or what keeps it from being known
+  std::string text;     // the known order in words, or what keeps it from being known
   uint64_t files = 0;   // that the job has read so far, each epoch's
   uint32_t script = 0;  // the process whose workers read, in the daemon's pid namespace; 0: not known
 };

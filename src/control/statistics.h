@@ -62,7 +62,7 @@ enum class Stat : size_t {
   kPushedBytes,
   kPushesUnknown,
   kDroppedFiles,
-  // What was predicted.
+  // Predicted orders.
   kOrdersAccepted,
   kOrdersFound,
   kOrdersLost,
@@ -142,7 +142,7 @@ struct Definition {
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
-  std::string_view excludes;  // what is not counted
+  std::string_view excludes;  // cases that are not counted
 };
 using StatDefinition = Definition<Stat>;
 using GaugeDefinition = Definition<Gauge>;
@@ -229,8 +229,8 @@ class Statistics {
   void Raise(Gauge gauge, uint64_t amount) { Cell(gauge).fetch_add(amount, std::memory_order_relaxed); }
   void Lower(Gauge gauge, uint64_t amount) { Cell(gauge).fetch_sub(amount, std::memory_order_relaxed); }
   // Makes the gauge what `read` gives at each snapshot. `read` is called by threads that answer requests: it must not
-  // wait. REQUIRES: what it uses lives until no snapshot is taken any more, or until ReadFrom(gauge, nullptr), after
-  // which the gauge is what was Set.
+  // wait. REQUIRES: all it uses lives until no snapshot is taken any more, or until ReadFrom(gauge, nullptr), after
+  // which the gauge has the value of Set.
   void ReadFrom(Gauge gauge, std::function<uint64_t()> read);
 
   // Puts a value into the histogram.

@@ -20,7 +20,7 @@ struct StatusScreen {
 };
 
 // A dozen lines for people who train. The first one says whether the order is known, of which job, and since when. Then
-// come other jobs, what was read ahead, what readers waited for, the disk, the memory, and what went wrong. What does
+// come other jobs, the files read ahead, what readers waited for, the disk, the memory, and what went wrong. What does
 // not concern this mount has no line. Bytes from names are made printable.
 std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& snapshot);
 

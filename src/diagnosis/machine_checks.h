@@ -8,7 +8,7 @@
 
 namespace augur {
 
-// What of the machine keeps a mount from working, or costs it speed; what is in order is said, too. Pure.
+// What of the machine keeps a mount from working, or costs it speed; checks that find it in order say so, too. Pure.
 std::vector<Finding> CheckMachine(const MachineFacts& machine);
 
 }  // namespace augur

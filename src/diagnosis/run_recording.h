@@ -10,7 +10,7 @@
 
 namespace augur {
 
-// What was watched of a mount for a while.
+// The statistics and accesses of a mount, recorded for a while.
 struct RunRecording {
   std::vector<RunSample> samples;    // in time, two at least
   std::vector<SeenAccess> accesses;  // in time; those of them that the daemon has seen
@@ -34,7 +34,7 @@ bool SeesOpens(const RunRecording& recording);
 std::vector<EpochSpan> EpochsOf(const RunRecording& recording);
 
 // The epochs of accesses: a new one has begun where files come again, and no others between them. A file that comes
-// again at once, as by a second READ or by the open of what was read, is still the same access. Readers that draw with
+// again at once, as by a second READ or by an open after a READ, is still the same access. Readers that draw with
 // replacement have one epoch. None: there is no access.
 std::vector<EpochSpan> SplitEpochs(const std::vector<SeenAccess>& accesses);
 

@@ -13,7 +13,7 @@
 
 namespace augur {
 
-// What is known of a mount and of who reads it, at one moment.
+// The state of a mount, and of the jobs that read it, at one moment.
 struct RunSample {
   uint64_t time_us = 0;  // CLOCK_MONOTONIC
   StatisticsReading reading;

@@ -14,11 +14,11 @@ struct ChartPoint {
   double value = 0;
 };
 
-// Bytes as text of HTML: what is no character is shown escaped, and no byte begins a tag.
+// Bytes as text of HTML: bytes that are no character are shown escaped, and no byte begins a tag.
 std::string HtmlText(std::string_view bytes);
 
 // SvgChart draws one picture as inline SVG, over a time axis: everything is told by shape and words, and nothing by
-// colour alone. A value: add what is to be seen, then Render. Points that are not in the axes are cut off.
+// colour alone. A value: call the Add methods, then Render. Points that are not in the axes are cut off.
 class SvgChart {
  public:
   // `title` is shown above, `top_text` is the value at the upper end of the axis, as "12.3 MiB/s". Both as plain text.

@@ -9,7 +9,7 @@
 
 namespace augur {
 
-// The screen of 'augurctl top': who reads how fast, where the files come from, what waits, how far the order is, what
+// The screen of 'augurctl top': who reads how fast, where the files come from, what waits, how far the order is; what
 // the disk or server does beside what it could do, memory by part, decoding, errors. Pure.
 
 // Lines of at most `columns` columns, `rows` of them at most: what matters less comes last, and is left out first.

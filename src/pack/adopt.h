@@ -28,8 +28,8 @@ struct AdoptFilesOptions {
   ContainerLayout layout;
 };
 
-// Adds what is in containers to `writer` without copying it: each becomes a foreign shard, read once from beginning to
-// end. What each is goes by its content. Memory: 24 MiB, one container at a time.
+// Adds the records of containers to `writer` without copying them: each container becomes a foreign shard, read once
+// from beginning to end. Its content tells its format. Memory: 24 MiB, one container at a time.
 // kInvalid: nothing that can be adopted (the text has the cure), a name with '..', a sample without a class.
 // kUnsupported: a record whose bytes are not contiguous or no image file. kCorrupt: broken or cut off, or something
 // follows a tar's end mark. kChanged: a container changed while it was read. kStopped: the observer said so. Otherwise

@@ -30,7 +30,7 @@ struct AdoptObjectsOptions {
   std::function<bool()> stopped;  // whether the user has ended the run; any thread
 };
 
-// Adds what is in containers that are objects to `writer`, as AdoptFiles does: each is read once, as a stream. Those of
+// Does for containers that are objects what AdoptFiles does for files: each is read once, as a stream. Those of
 // the store's bucket are named by a path relative to the store's folder, others by their address without query and
 // password. Those of a pattern come in the order of their keys. Memory: 72 MiB. kNotFound: there is no such object.
 // kInvalid: a key or an address that no store can name. Others as AdoptFiles and BucketClient.

@@ -15,7 +15,7 @@ namespace augur {
 // pieces of the input, and copies those only that lie across two. One thread. Memory: the largest piece that was taken.
 class ContainerCursor {
  public:
-  // What is taken at once at most: a record, or the table of a shard. Images are smaller by far, and a length that was
+  // The most bytes of one Take: a record, or the table of a shard. Images are smaller by far, and a length that was
   // damaged is seen before memory is asked for.
   static constexpr uint64_t kTakeBytesMax = uint64_t{1} << 30;
 
@@ -44,7 +44,7 @@ class ContainerCursor {
 
   Container& container_;
   uint64_t offset_ = 0;
-  std::span<const std::byte> piece_;  // of the input, what was not taken
+  std::span<const std::byte> piece_;  // of the input, the bytes not taken yet
   std::vector<std::byte> joined_;
 };
 

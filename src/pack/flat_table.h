@@ -32,9 +32,9 @@ class FlatVector {
   size_t count_ = 0;
 };
 
-// FlatTable is a table within a FlatBuffer (flatbuffers.dev, Internals). No offset is trusted: what leaves the buffer
-// is as absent as what is not there, which has a default. The bytes must outlive it. A value. Offsets may lead twice to
-// one table, so who walks down a tree must count.
+// FlatTable is a table within a FlatBuffer (flatbuffers.dev, Internals). No offset is trusted: a field that leaves
+// the buffer counts as absent, and an absent field has its default. The bytes must outlive it. A value. Offsets
+// may lead twice to one table, so who walks down a tree must count.
 class FlatTable {
  public:
   // The table that the buffer has as its root.

@@ -10,8 +10,8 @@
 
 namespace augur {
 
-// Glob is one pattern over the bytes of a path: '?' is any byte but '/', '*' any number of those, "**" any number of
-// bytes with '/', "**/" also nothing at all, [a-z] and [!a-z] one byte of a set (never '/'), '\' takes the next byte as
+// Glob is one pattern over the bytes of a path: '?' is any byte but '/'; '*' any number of those; "**" any number of
+// bytes with '/'; "**/" also nothing at all; [a-z] and [!a-z] one byte of a set (never '/'); '\' takes the next byte as
 // it is. A pattern with a '/' is matched against the whole path, one without against its last component; a '/' at the
 // beginning or end of the pattern means nothing more. Matching takes time pattern times path, whatever the pattern.
 // Safe from any thread. Not fnmatch(3): that depends on the locale and gives up on names that are not valid in it.
@@ -40,7 +40,7 @@ class Glob {
 // PathFilter is --include and --exclude. Safe from any thread.
 class PathFilter {
  public:
-  // kInvalid: a pattern, echoed, and what is wrong with it.
+  // kInvalid: a pattern is wrong; the text echoes it and says why.
   static Result<PathFilter> Make(const std::vector<std::string>& include, const std::vector<std::string>& exclude);
   // Takes everything.
   PathFilter() = default;

@@ -17,7 +17,7 @@ namespace augur {
 
 // GzipStream unpacks gzip, and checks the length and CRC-32 at the end of each of its members, which libarchive does
 // not. Several members behind each other are one stream, zeros behind the last are padding, as for gzip(1). One thread.
-// Not for bytes to be trusted before the end: what is wrong with them is known there only.
+// Not for bytes to be trusted before the end: damage to them is known there only.
 class GzipStream {
  public:
   static bool Recognizes(std::span<const std::byte> head);

@@ -10,8 +10,8 @@
 
 namespace augur {
 
-// Hdf5Filters is what was done to the chunks of a dataset, in this order (HDF5 File Format Specification, "Filter
-// Pipeline Message"). Known are deflate, shuffle and fletcher32. A value.
+// Hdf5Filters lists the filters that were applied to the chunks of a dataset, in this order (HDF5 File Format
+// Specification, "Filter Pipeline Message"). Known are deflate, shuffle and fletcher32. A value.
 class Hdf5Filters {
  public:
   // Of no filter.

@@ -48,7 +48,7 @@ struct ListingPlace {
 };
 
 // Listing collects the items of one folder in any order and writes them to the spool sorted by name. A folder of any
-// size takes 1 MiB of memory and 8 bytes an item: what is more goes through a temporary file of its own.
+// size takes 1 MiB of memory and 8 bytes an item: items beyond that go through a temporary file of its own.
 // One thread; used for one folder after the other.
 class Listing {
  public:

@@ -14,7 +14,7 @@ class PackObserver {
  public:
   virtual ~PackObserver() = default;
 
-  // So many more files and bytes are packed.
+  // `files` more files and `bytes` more bytes are packed.
   virtual void OnPacked(uint64_t files, uint64_t bytes) = 0;
   // How many there are in all, once that is known; may come more than once.
   virtual void OnTotal(uint64_t files, uint64_t bytes) = 0;

@@ -17,7 +17,7 @@
 
 namespace augur {
 
-// ReadAhead reads a file or pipe from where it stands to its end, some pieces ahead of its user, so that the disk and
+// ReadAhead reads a file or pipe from its current offset to its end, some pieces ahead of its user. So the disk and
 // the user work at the same time. One thread calls Next; a thread of its own reads. Memory: kPieces * kPieceBytes. The
 // descriptor is the caller's and must outlive it.
 class ReadAhead {

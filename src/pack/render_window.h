@@ -56,8 +56,8 @@ class RenderWindow {
   static constexpr uint64_t kWholeFileBytesMax = uint64_t{8} << 20;
   // Some 300 photographs of 110 KB are ahead of the decoders, which take 5 ms each.
   static constexpr uint64_t kRecordBytesMax = uint64_t{32} << 20;
-  // What is left of 256 MiB beside the records, 16 MiB of the writer, 16 MiB of tables for resizing, 16 MiB that wait
-  // to be used again (RecycledMemory), and 32 MiB for the program. With 500 x 375 pixels, 0.6 MB decoded and 0.15 MB
+  // The rest of 256 MiB: the records have 32 MiB, the writer 16 MiB, tables for resizing 16 MiB, memory that waits to
+  // be used again (RecycledMemory) 16 MiB, and the program 32 MiB. With 500 x 375 pixels, 0.6 MB decoded and 0.15 MB
   // made, two hundred at once; with 12 megapixels four.
   static constexpr uint64_t kWorkBytesMax = uint64_t{144} << 20;
   static constexpr size_t kSlotsMax = 4096;
@@ -65,7 +65,7 @@ class RenderWindow {
   // Starts `decoders` threads beside those that read. kNoSpace: the system gives no such thread. REQUIRES: store and
   // spec outlive it; decoders > 0.
   static Result<std::unique_ptr<RenderWindow>> Start(const Store& store, const ViewSpec& spec, unsigned decoders);
-  // Waits for what is being done, not for what waits.
+  // Waits for the files that its threads work on, not for those that no thread has begun.
   ~RenderWindow();
   RenderWindow(const RenderWindow&) = delete;
   RenderWindow& operator=(const RenderWindow&) = delete;

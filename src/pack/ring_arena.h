@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// RingArena is memory that is given back in the order in which it was taken, so that a stream of files of any sizes
-// goes round in the same few pages and never fragments. One thread at a time; the bytes of a span belong to its taker
+// RingArena is memory that is given back in the order in which it was taken. So a stream of files of any sizes goes
+// round in the same few pages and never fragments them. One thread at a time; the bytes of a span belong to its taker
 // until it is freed.
 class RingArena {
  public:

@@ -25,7 +25,7 @@ class RunLengthReader {
   std::span<const std::byte> left_;
   unsigned width_ = 0;
   bool broken_ = false;
-  // Of the run: what is left of it, and its number or its bits.
+  // Of the run: how many of its numbers are left, and its number or its bits.
   uint64_t run_left_ = 0;
   bool is_packed_ = false;
   uint32_t number_ = 0;

@@ -38,8 +38,8 @@ struct ContainerSample {
   std::string folder = {};        // of the tree, in which that of its class is; empty: the root
 };
 
-// SampleFolders puts the samples of one container into the tree. The folder is the user's name of the label, else the
-// name of the class, else the name of the label in the dataset's own list, else the label, with zeros in front; a
+// SampleFolders puts the samples of one container into the tree. The folder is the user's name of the label; else the
+// name of the class; else the name of the label in the dataset's own list; else the label, with zeros in front; a
 // sample without a class is in the root. The file's name is that of the sample, else the number of the sample in the
 // container, with zeros in front; one without an extension gets that of its content. In a folder of a class a '/' in
 // the name of a sample becomes a '_'. One thread.

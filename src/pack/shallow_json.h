@@ -7,8 +7,8 @@
 namespace augur {
 
 // The JSON in `text`, which a container may have from anybody. Discarded (is_discarded, and of no other type): it is
-// none, or nests more than 100 deep. nlohmann copies, compares and writes what is nested by calling itself, and ends
-// the process where the stack does. Safe from any thread.
+// none, or nests more than 100 deep. nlohmann copies, compares and writes nested values by recursion, and a stack
+// overflow ends the process. Safe from any thread.
 nlohmann::json ParseShallowJson(std::string_view text);
 
 }  // namespace augur

@@ -20,8 +20,8 @@
 namespace augur {
 
 // TarPass reads one uncompressed tar from beginning to end and adds its members to the writer as records that lie in
-// it. Where a member lies is computed from libarchive's position, and what libarchive hands out is compared with what
-// was read at that place, byte for byte, so that a layout which we misunderstand is a failure and never a wrong index.
+// it. Where a member lies is computed from libarchive's position. What libarchive hands out is compared with the
+// bytes read at that place, byte for byte. So a layout which we misunderstand is a failure and never a wrong index.
 // One thread, one Run. Memory: 8 MiB, and the input's.
 class TarPass {
  public:

@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// TarTail watches the bytes of a stream as they pass, in order. It knows where the last byte is that is not zero, so
-// that a reader who has met a tar's end mark can tell padding from a lost part, and it has the latest header at hand.
+// TarTail watches the bytes of a stream as they pass, in order. It knows where the last byte is that is not zero.
+// So a reader who has met a tar's end mark can tell padding from a lost part. And it has the latest header at hand.
 // One thread. Keeps no byte but the 512 before the latest piece; that stays the caller's, and valid until LetGo.
 class TarTail {
  public:
@@ -32,7 +32,7 @@ class TarTail {
   uint64_t before_ = 0;  // bytes before piece_
   uint64_t data_end_ = 0;
   std::span<const std::byte> piece_;
-  std::array<std::byte, kBlock> kept_ = {};  // what was right before piece_
+  std::array<std::byte, kBlock> kept_ = {};  // the bytes right before piece_
 };
 
 }  // namespace augur

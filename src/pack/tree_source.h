@@ -34,7 +34,7 @@ class SourceFile {
   const Attributes& attributes() const { return attributes_; }
   // Reads up to `out.size()` bytes from `offset` on, less only at the end of the file. Returns how many.
   virtual Result<size_t> ReadAt(std::span<std::byte> out, uint64_t offset) const = 0;
-  // kChanged: it is not as it was opened any more, so that what was read may be of two states.
+  // kChanged: it is not as it was opened any more, so that the bytes read may be of two states.
   virtual Status CheckUnchanged() const = 0;
 
  protected:
@@ -49,7 +49,7 @@ class SourceFile {
 class FolderLister {
  public:
   virtual ~FolderLister() = default;
-  // Adds what is in the folder `path` to `listing`. What cannot be read becomes an item of kProblem there, with the
+  // Adds the items of the folder `path` to `listing`. What cannot be read becomes an item of kProblem there, with the
   // folder's own failure under the empty name. A failure ends the run.
   virtual Status List(const std::string& path, Listing& listing) = 0;
   // Of the last List.

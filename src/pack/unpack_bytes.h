@@ -17,8 +17,8 @@ bool UnpackBytes(ParquetCodec codec, std::span<const std::byte> packed, std::spa
 bool IsKnown(ParquetCodec codec);
 
 // Whether `packed_bytes` may be `bytes` unpacked, which a file can claim: 64 MiB, or beyond that 1,032 times as many,
-// as deflate makes of zeros. What is packed smaller has no images, and would take memory that the file does not pay
-// for.
+// as deflate makes of zeros. Data that is packed smaller has no images, and would take memory that the file does not
+// pay for.
 bool MayUnpackTo(uint64_t packed_bytes, uint64_t bytes);
 
 }  // namespace augur

@@ -24,7 +24,7 @@ struct WalkOptions {
   std::string scratch_folder;  // for temporary files
 };
 
-// Walk lists a source with several threads and hands out what is in it in path order (FORMAT.md section 5), beginning
+// Walk lists a source with several threads and hands out its items in path order (FORMAT.md section 5), beginning
 // before it has seen everything. Symbolic links are not followed. Its own threads list and stat; Next is for one
 // other thread.
 // Of a folder of this system it holds one descriptor a thread. Memory: 2 MiB a thread, 8 bytes an item of the folders
@@ -42,7 +42,7 @@ class Walk {
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
-  // kFound: `found` is the next thing; a folder comes before what is in it, the source itself does not come. kNotYet,
+  // kFound: `found` is the next thing; a folder comes before its items, the source itself does not come. kNotYet,
   // only when `wait` is false: it has not been listed yet. kEnd: that was all. A failure is one of the scratch folder
   // or of FolderLister::List, and final.
   Result<Step> Next(bool wait, Found* found) AUGUR_EXCLUDES(mu_);

@@ -15,8 +15,8 @@ struct ZipName {
   bool utf8 = false;  // the zip says so; else the character set is not known
 };
 
-// Reads the directory of the zip in `fd`, whose end is `end`, and returns the names in the order in which the members
-// lie in the file, which is that of libarchive's reader. `name` is for messages. kCorrupt: it is damaged. Memory: the
+// Reads the directory of the zip in `fd`, whose end is `end`. Returns the names in the order in which the members lie
+// in the file, which is that of libarchive's reader. `name` is for messages. kCorrupt: it is damaged. Memory: the
 // names.
 Result<std::vector<ZipName>> ReadZipNames(int fd, const ZipEnd& end, const std::string& name);
 

@@ -49,11 +49,11 @@ struct EpochStart {
   uint32_t epoch = 0;  // passes over this set before it
   // It began with new processes; otherwise by files that came again, or that are others.
   bool new_processes = false;
-  // Files read, each once, as far as is seen; and how many the last pass over the set had in the end (0: there was
-  // none).
+  // Files that were seen to be read, each counted once; and how many the last pass over the set had in the end (0:
+  // there was none).
   uint64_t files = 0;
   uint64_t set_files = 0;
-  // In the order of their numbers, as far as processes tell: by rank, then by start and pid. Stream 0, if any, is last.
+  // In the order of their numbers, where processes tell it: by rank, then by start and pid. Stream 0, if any, is last.
   std::vector<EpochStream> streams;
 };
 
@@ -95,7 +95,7 @@ class EpochWatch {
     uint32_t pass = 0;
     What what = What::kBegun;
   };
-  // A read, and where it belongs as far as is known now.
+  // A read, and the job, pass and stream to which it belongs by the accesses until now.
   struct Seen {
     EntryNumber file = 0;
     JobId job = 0;

@@ -89,7 +89,7 @@ class JobWatch {
   struct Follow {
     uint32_t pass = 0;
     double bits = 0;               // of evidence that the stream has gone on, since `since` began
-    std::vector<SinceRead> since;  // the last reads, as far as they are of the next pass if there is one
+    std::vector<SinceRead> since;  // the last reads: those that are of the next pass if there is one
     EntryNumber folder = 0;
     uint32_t in_folder = 0;       // reads in this folder, one after another
     EntryNumber away_folder = 0;  // the reads after these

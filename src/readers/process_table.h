@@ -55,8 +55,8 @@ struct Process {
 };
 
 // ProcessTable knows the process of a thread. One thread at a time. It asks the source once for each new thread id, and
-// again after the thread was silent for kSilenceUs, since its id may be another's by then (30,000 forks a second would
-// be needed to be faster). A process that has been seen is remembered when it has gone. Memory: kThreadsMax threads of
+// again after the thread was silent for kSilenceUs: its id may be another's by then (30,000 forks a second would be
+// needed to be faster). A process that has been seen is remembered when it has gone. Memory: kThreadsMax threads of
 // 60 bytes and kProcessesMax processes of 250 bytes, at most 12 MB; of more, those that were silent longest are
 // forgotten. Pointers that were handed out stay valid.
 class ProcessTable {
@@ -82,7 +82,7 @@ class ProcessTable {
     std::shared_ptr<const Process> process;
     uint64_t seen_us = 0;
   };
-  // Two halves: what is used moves to the young one, which becomes the old one when it is full.
+  // Two halves: a value that is used moves to the young one, which becomes the old one when it is full.
   template <typename Value>
   struct Halves {
     std::unordered_map<uint32_t, Value> young;

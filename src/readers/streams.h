@@ -21,7 +21,7 @@ using JobId = uint32_t;
 // The reads of one process: its Process::serial. 0: the reads of which only the job is known.
 using StreamId = uint32_t;
 
-// A read of a file, with what is known of who read it.
+// A read of a file, with its job, stream and process where they are known.
 struct StreamRead {
   EntryNumber file = 0;
   JobId job = 0;
@@ -37,7 +37,7 @@ struct StreamRead {
 };
 
 // Of a read that was told, the open is told now. Opens are told in the order in which they were made, reads are ahead
-// of them; so what was before a read is known only now.
+// of them; so the unattributed opens before a read are known only now.
 struct StreamOpen {
   EntryNumber file = 0;
   JobId job = 0;
@@ -113,8 +113,8 @@ class Streams {
   static constexpr size_t kScriptsMax = 64;
   static constexpr size_t kReadersMax = 256;
   static constexpr size_t kUnnamedMax = 4096;
-  // The same file again within so many accesses and so much time is the same read: programs open a file to look at it,
-  // then to read it. Opens are told each 5 to 10 ms.
+  // The same file again within kAgainAccesses accesses, and kReadAgainUs for a read or kOpenAgainUs for an open, is the
+  // same read: programs open a file to look at it, then to read it. Opens are told each 5 to 10 ms.
   static constexpr uint64_t kAgainAccesses = 8;
   static constexpr uint64_t kReadAgainUs = 10'000;
   static constexpr uint64_t kOpenAgainUs = 25'000;

@@ -17,7 +17,7 @@
 namespace augur {
 
 // ArchiveFileWriter writes archives of one store in one view, with the bytes that a mount shows. Room between images is
-// not written: it is a hole, which reads as zeros. One thread. Memory: one image and what is made of it, and the pieces
+// not written: it is a hole, which reads as zeros. One thread. Memory: one image, the array made of it, and the pieces
 // of a window.
 class ArchiveFileWriter {
  public:

@@ -34,8 +34,8 @@ class PackTarget {
   GenerationUpload* upload() const { return generation_.get(); }
   // What to do after a failure, where the store is in a bucket.
   std::string_view FarCure(const Status& status) const;
-  // Ends the writer, and says why the command failed, what is left of it and what to do. `resume_cure`: how to go on
-  // from what is left in the store's folder. Returns the exit status.
+  // Ends the writer, and says why the command failed, what it leaves and what to do. `resume_cure`: how to go on from
+  // the files left in the store's folder. Returns the exit status.
   int Fail(const Status& failure, StoreWriter& writer, PackSession& session,
            std::string_view resume_cure = kResumeCure) const;
 

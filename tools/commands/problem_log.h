@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// ProblemLog hands everything on to another observer, and writes down the problems that it goes on without, so that a
-// later run which takes over what was packed says the same of it. Threads as PackObserver.
+// ProblemLog hands everything on to another observer, and writes down each problem after which that one goes on. So a
+// later run that takes over the packed files names the same problems. Threads as PackObserver.
 class ProblemLog final : public PackObserver {
  public:
   // Removes the file `path`; the first problem makes it anew. REQUIRES: the observer outlives it.

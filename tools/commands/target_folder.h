@@ -21,8 +21,8 @@ class TargetFolder {
   // the folder that it would be in is there.
   static Result<std::shared_ptr<const TargetFolder>> OpenTop(const std::string& path);
 
-  // The folder `name` in it, made if it is not there, and writable for us until SetAttributes. What is there and is not
-  // a folder: kExists, or with `force` it is removed.
+  // The folder `name` in it, made if it is not there, and writable for us until SetAttributes. Anything else of
+  // that name: kExists, or with `force` it is removed.
   Result<std::shared_ptr<const TargetFolder>> MakeFolder(const std::string& name, bool force) const;
   // The folder `name` in it, which is there.
   Result<std::shared_ptr<const TargetFolder>> OpenFolder(const std::string& name) const;
@@ -31,11 +31,11 @@ class TargetFolder {
   using Fill = std::function<Status(int fd, const std::string& path)>;
   // A new file with the mode and time of `attributes`, but without set-user-ID and set-group-ID bits unless
   // `special_modes`: whoever packed the store was another user than the one who owns the file; closed to all others
-  // while it is written. What is there: kExists, or with `force` it is removed unless it is a folder. A file that is
-  // not whole, because `fill` or the system fails, is removed.
+  // while it is written. Anything of that name: kExists, or with `force` it is removed unless it is a folder. A file
+  // that is not whole, because `fill` or the system fails, is removed.
   Status WriteFile(const std::string& name, const Entry& attributes, bool force, bool special_modes,
                    const Fill& fill) const;
-  // A symbolic link with its time; of what is there as WriteFile.
+  // A symbolic link with its time. Anything of that name: as in WriteFile.
   Status MakeSymlink(const Entry& link, std::string_view target, bool force) const;
 
   // Gives the folder the entry's mode and time. To be called when nothing more is written into it. Without

@@ -38,7 +38,7 @@ class Selection {
 class TreeVisitor {
  public:
   virtual ~TreeVisitor() = default;
-  // Before and after what is in the folder. `whole`: the folder is selected itself, not only on the way.
+  // Before and after the content of the folder. `whole`: the folder is selected itself, not only on the way.
   virtual Status EnterFolder(const Entry& folder, const std::string& path, bool whole) = 0;
   virtual Status LeaveFolder(const Entry& folder, const std::string& path, bool whole) = 0;
   // A file or symbolic link.

@@ -18,7 +18,7 @@ class OrderBody {
 
   // Reads what the file, or a pipe, has now. REQUIRES: this outlives it.
   ControlSource source();
-  // A failure of the daemon, with the file before what is wrong in a line of it, else with the mount point.
+  // A failure of the daemon, with the file's name in front where a line of it is wrong, else with the mount point.
   Status Explain(const Status& failure, const std::string& mountpoint) const;
 
  private:
