@@ -56,9 +56,9 @@ struct FleetCounts {
 // FleetClient reads values from the memcached servers of a fleet, and puts values there. A key belongs to one server
 // (Rendezvous). A server that is slow, stopped or gone costs its own share, and readers wait for it no longer than its
 // deadline (ReplyDeadline). Each server has a thread of its own, as it may wait for a name or an answer. Further
-// threads: a clock that ends what is late, and one that reads the list's file every minute. Safe from any
-// thread; nothing but Make, Start and Stop waits. Not for data whose truth matters: who reads must check each value,
-// as any machine of the network can change it.
+// threads: a clock that ends the parts of reads whose deadline has passed, and one that reads the list's file every
+// minute. Safe from any thread; nothing but Make, Start and Stop waits. Not for data whose truth matters: who reads
+// must check each value, as any machine of the network can change it.
 class FleetClient {
  public:
   // Reads the list. kInvalid, kIo: as FleetList::Read.

@@ -21,8 +21,8 @@ class FleetList {
   const std::string& file() const { return file_; }
   void set_file(std::string path) { file_ = std::move(path); }
 
-  // The servers, in no order that means anything. Reads the file; may wait for its disk or server. kInvalid, kIo: what
-  // is wrong with it, by its name.
+  // The servers, in no order that means anything. Reads the file; may wait for its disk or server. kInvalid, kIo: the
+  // file is wrong, or cannot be read; the text has its name and the cause.
   Result<std::vector<FleetAddress>> Read() const;
 
  private:

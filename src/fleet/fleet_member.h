@@ -44,7 +44,7 @@ struct FleetEvents {
 class FleetWaiting {
  public:
   explicit FleetWaiting(uint64_t bytes_max) : bytes_max_(bytes_max) {}
-  // False: so much waits already. One value may be larger than what may wait.
+  // False: with these bytes more than `bytes_max` would wait. A value that waits alone may be larger than that.
   bool Add(uint64_t bytes) {
     const uint64_t before = bytes_.fetch_add(bytes);
     if (before == 0 || before + bytes <= bytes_max_) return true;
@@ -58,10 +58,10 @@ class FleetWaiting {
   std::atomic<uint64_t> bytes_ = 0;
 };
 
-// FleetMember is one memcached server of the fleet: a thread with a connection, and the requests that wait for it. What
-// a reader waits for goes first, then what is read ahead, then values that are put there, then errands. The thread may
-// be stuck for as long as the server is; whoever asks waits no longer than the deadline that Ask gives (FleetClient has
-// the clock). Safe from any thread.
+// FleetMember is one memcached server of the fleet: a thread with a connection, and the requests that wait for it.
+// Reads for which a reader waits go first, then reads ahead, then values that are put there, then errands. The thread
+// may be stuck for as long as the server is; whoever asks waits no longer than the deadline that Ask gives (FleetClient
+// has the clock). Safe from any thread.
 class FleetMember {
  public:
   using Clock = std::chrono::steady_clock;
@@ -81,7 +81,7 @@ class FleetMember {
 
   const FleetAddress& address() const { return address_; }
   bool out() const AUGUR_EXCLUDES(mu_);
-  // It has refused so many values in a row that it is full, and was not away since.
+  // It is taken for full: it has refused kRefusalsFull values in a row, and was not away since.
   bool full() const AUGUR_EXCLUDES(mu_);
   // How often it was out and answered again.
   uint64_t returns() const AUGUR_EXCLUDES(mu_);
@@ -130,15 +130,15 @@ class FleetMember {
   static constexpr uint64_t kBytesMax = uint64_t{1} << 20;
   // Of questions that wait: more would pass their deadline.
   static constexpr uint64_t kQueueBytesMax = uint64_t{16} << 20;
-  // For so long after a refusal a full server is offered nothing. What was refused costs the network as much as what is
-  // kept.
+  // For this time after a refusal a full server is offered nothing. A value that is refused costs the network as much
+  // as one that is kept.
   static constexpr std::chrono::seconds kAfterRefusal{1};
   // memcached refuses a value when the memory for values of about its size is full. It may still have room for some
   // other size.
   static constexpr int kRefusalsFull = 4;
 
   void Run() AUGUR_EXCLUDES(mu_);
-  // How long the thread waits for so many bytes.
+  // How long the thread waits for a request that moves `bytes` bytes.
   ReplyDeadline::Duration Patience(uint64_t bytes) const AUGUR_EXCLUDES(mu_);
   // Asks for some values of the question. True: there are more.
   bool Answer(Question& question) AUGUR_EXCLUDES(mu_);

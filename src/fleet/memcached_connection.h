@@ -73,7 +73,7 @@ class MemcachedConnection {
 
   Status WaitFor(int fd, short events, Time until) const;
   Status Send(std::string_view head, std::span<const std::byte> value, std::string_view tail, Time until);
-  // Receives up to so many bytes, at least one.
+  // Receives up to `bytes` bytes, at least one.
   Result<size_t> Receive(char* to, size_t bytes, Time until);
   // A line without its end; it lasts until the next call.
   Result<std::string_view> ReadLine(Time until);

@@ -28,7 +28,7 @@ class ReplyDeadline {
   void OnReply(Duration time);
   // How long to wait for the first bytes.
   Duration first_byte() const { return first_byte_; }
-  // How long to wait for all of so many bytes.
+  // How long to wait for all of `bytes` bytes.
   Duration For(uint64_t bytes) const { return first_byte_ + Duration(bytes * 1'000'000 / kSlowestRate); }
 
  private:

@@ -38,13 +38,13 @@ class HedgePolicy {
 
   // How long to wait for a first byte.
   std::chrono::milliseconds Threshold() const;
-  // How long to wait for the last one of so many bytes, after the first.
+  // How long to wait for the last byte of an answer of `bytes` bytes, after its first one.
   std::chrono::milliseconds WholeThreshold(size_t bytes) const;
   // A request was sent for the first time: share_max of a hedge may follow.
   void OnRequest();
   // A first byte came, or a request was given up after so long without one.
   void OnFirstByte(std::chrono::milliseconds time);
-  // An answer of so many bytes is whole, so long after its first byte.
+  // An answer of `bytes` bytes is whole, `time` after its first byte.
   void OnWhole(std::chrono::milliseconds time, size_t bytes);
   // A request has waited for the threshold. True: it may be sent again, and the budget is charged. Requests that are
   // not `preferred` leave kReserve hedges to those that are.

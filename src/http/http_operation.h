@@ -22,7 +22,7 @@ struct HttpAttempt {
 // What an answer means.
 struct HttpVerdict {
   enum class Kind {
-    kDone,    // it is what was asked for
+    kDone,    // it is the answer that was asked for
     kAgain,   // another attempt may bring it; `status` has the cause
     kFailed,  // no attempt will; `status` is the operation's
   };

@@ -76,7 +76,7 @@ class OperationScheduler : public std::enable_shared_from_this<OperationSchedule
   void Resume(uint64_t number, int requests);
   void GiveUp(RunningOperation& operation);
   void Decide(RunningOperation& operation, HttpResponse response);
-  // Cancels what is in flight of a decided operation, or completes it.
+  // Cancels the requests in flight of a decided operation; without any, completes it.
   void Finish(RunningOperation& operation);
   void Uncount(RunningOperation& operation);
   void NoteNoAnswer(const std::string& cause);

@@ -49,7 +49,7 @@ class RunningOperation {
 
   // The next request, without its callbacks. The failures of HttpOperation::prepare.
   Result<HttpRequest> Prepare(Which which);
-  // kHedge is only for requests without side effects that somebody waits for. REQUIRES: the first request was prepared.
+  // kHedge is only for requests without side effects, and not for spare ones. REQUIRES: the first request was prepared.
   bool may_be_hedged() const { return repeatable_ && !operation_.spare; }
   size_t hedge_bytes() const { return hedge_memory_ == nullptr ? 0 : operation_.into.size(); }
 

@@ -28,7 +28,7 @@ class TransferWatch {
   void OnSocket(Time now);
   // The request can be sent.
   void OnConnected(Time now);
-  // So many bytes have gone or come.
+  // `bytes` more bytes have gone or come.
   void OnBytes(uint64_t bytes, Time now);
 
   bool IsOver(Time now) const { return now >= deadline_; }

@@ -27,7 +27,7 @@ class CopiedShards final : public ShardSource {
   CopiedShards(DiskCopy& copy, ReadEngine& engine, std::unique_ptr<ShardSource> server, Use use = Use::kKeep)
       : copy_(copy), engine_(engine), use_(use), server_(std::move(server)) {}
 
-  // A result counts what was asked of the server alone.
+  // `reads` and `read_bytes` of a result are of the server alone: reads of the copy do not count.
   void Read(ShardRead read) override;
   void Hurry(const void* tag) override { server_->Hurry(tag); }
   void Cancel(const void* tag) override { server_->Cancel(tag); }

@@ -37,12 +37,12 @@ class DiskCopy {
   DiskCopy(const DiskCopy&) = delete;
   DiskCopy& operator=(const DiskCopy&) = delete;
 
-  // Begins and ends to write what is given to Keep, as WriteBehind does. What Stop leaves out is logged.
+  // Begin and end the writing of the blocks that Keep takes, as WriteBehind does. Stop logs how many it leaves out.
   Status Start() { return writer_.Start(); }
   void Stop(WriteBehind::Clock::time_point write_until);
 
-  // Where the block lies. Nothing: it is not there, or a part of the index is still on its way, for which nobody is to
-  // wait here.
+  // Where the block lies. Nothing: it is not there, or a part of the store's index is still on its way, for which Find
+  // does not wait.
   std::optional<DiskCache::Place> Find(const WantedBlock& wanted) const;
   // Whether these are the bytes of the place. If not, that is logged, and the block is not found there any more.
   bool Check(const DiskCache::Place& place, std::span<const std::byte> bytes) const;

@@ -36,7 +36,7 @@ class FileUploads {
 
   // kNoSpace: no threads.
   static Result<std::unique_ptr<FileUploads>> Start(ObjectWriter& writer, OnObject on_object);
-  // Ends what is under way; uploads that are not complete stay on the server without Abort.
+  // Ends the requests under way; uploads that are not complete stay on the server without Abort.
   ~FileUploads();
   FileUploads(const FileUploads&) = delete;
   FileUploads& operator=(const FileUploads&) = delete;
@@ -73,7 +73,7 @@ class FileUploads {
   Result<std::string> SendPart(const Part& part, std::vector<std::byte>& memory) const;
   void OnSent(const Part& part, Result<std::string> etag) AUGUR_EXCLUDES(mu_);
   void Fail(const Status& status) AUGUR_REQUIRES(mu_);
-  // Waits until at most so many files are left.
+  // Waits until at most `left` of the files that were added are not sent yet.
   Status WaitForFiles(size_t left) AUGUR_EXCLUDES(mu_);
   void EndThreads() AUGUR_EXCLUDES(mu_);
 

@@ -44,9 +44,9 @@ class FleetCopy {
     WantedBlock block;
     std::byte* into = nullptr;  // until `done` is called
   };
-  // Gets blocks from the fleet. `done` is called once, on a thread of the client or before this returns, with what is
-  // in its place now. `urgent`: a reader waits. While a part of the index is on its way nothing is found, as nobody is
-  // to wait for it here.
+  // Gets blocks from the fleet. `done` is called once, on a thread of the client or before this returns, and is told of
+  // each place whether its block is at `into` now. `urgent`: a reader waits. While a part of the store's index is on
+  // its way nothing is found, as Find does not wait for it.
   void Find(std::span<const Place> places, bool urgent, FleetRead::Done done);
   // Copies the block to be sent to the server that it belongs to, unless that is out or full, or the network does not
   // follow. The bytes need not be right: they are checked before they are sent.

@@ -25,7 +25,7 @@ class FleetShards final : public ShardSource {
   FleetShards(FleetCopy& copy, ReadPurpose purpose, std::unique_ptr<ShardSource> server)
       : copy_(copy), urgent_(purpose == ReadPurpose::kDemand), server_(std::move(server)) {}
 
-  // A result counts what was asked of the server alone.
+  // `reads` and `read_bytes` of a result are of the store's server alone: requests to the fleet do not count.
   void Read(ShardRead read) override;
   void Hurry(const void* tag) override { server_->Hurry(tag); }
   bool may_differ() const override { return true; }

@@ -32,17 +32,18 @@ struct FleetSweepOptions {
 
 // FleetSweep brings a store from its server to the fleet, once for all machines and in large requests. Each machine has
 // a share: the pieces (SweepCursor) of which its server is the first by Rendezvous. A machine that is done with its own
-// share takes what is missing of the pieces of which it is the second, then the third, then of all. So the pieces of a
-// machine that is slow, dead or not mounted come, too.
-//   whether a piece is there  the records in the fleet tell; so a machine that is started anew goes on, and what
-//                             readers have given to the fleet is not asked for again
-//   who is at a piece         a note in the fleet (FleetClient::Note), which ends with a machine that dies
-//   the bytes                 pass the store's server behind all that readers wait for and read ahead, and the servers
-//                             of the fleet behind all else. As few pieces are read at once as fill the line: what is on
-//                             its way delays readers, and a reader may ask for it at the same time
-//   the end                   all is there; or no server takes more. What a server that is away would have, and what a
-//                             full one has no room for, is left to the readers. A server that comes back, another list,
-//                             and pieces that another machine has begun make it look again.
+// share reads the missing records of the pieces of which its server is the second, then the third, then of all. So the
+// pieces of a machine that is slow, dead or not mounted come, too.
+//   - Before a piece is read, the fleet is asked which of its records are there. So a machine that is started anew goes
+//     on, and records that readers have given to the fleet are not read again.
+//   - The machine that reads a piece leaves a note in the fleet (FleetClient::Note), which keeps the others away. After
+//     FleetSweepOptions::claim the note is gone, also that of a machine that has died.
+//   - The store's server is asked after all requests for which readers wait, and after the reads ahead. The servers of
+//     the fleet are asked after all other requests to them. As few pieces are read at once as fill the line: bytes on
+//     their way delay readers, and a reader may ask for the same bytes meanwhile.
+//   - The sweep is over when all records are there, or no server takes more. The records of a server that is away, and
+//     those for which a full one has no room, are left to the readers. A server that comes back, another list, and
+//     pieces that another machine has begun make the sweep look again.
 // One thread (augur-sweep). All methods are safe from any thread.
 class FleetSweep {
  public:
@@ -93,8 +94,8 @@ class FleetSweep {
   void Visit(const std::vector<WantedBlock>& piece, bool own, Walk& walk);
   // Whether this machine is the first at the piece.
   bool Claim(const FleetKey& name, bool own, Walk& walk);
-  // One that is idle, when fewer than `at_once` are not; nullptr: it is to stop. May wait, and put what was read into
-  // the fleet.
+  // A fetch that is idle, once fewer than `at_once` are not; nullptr: the sweep is to stop. May wait for reads, and put
+  // their blocks into the fleet.
   PieceFetch* IdleFetch(uint64_t at_once, Walk& walk) AUGUR_EXCLUDES(mu_);
   // One that has read, nullptr: it is to stop.
   PieceFetch* WaitForRead() AUGUR_EXCLUDES(mu_);
@@ -118,7 +119,7 @@ class FleetSweep {
   CondVar changed_;
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
   Phase phase_ AUGUR_GUARDED_BY(mu_) = Phase::kIndex;
-  std::string cause_ AUGUR_GUARDED_BY(mu_);  // of kNoSelf; or what is to be said of kDone
+  std::string cause_ AUGUR_GUARDED_BY(mu_);  // for kNoSelf the cause; for kDone the end of Describe's text
   uint64_t percent_ AUGUR_GUARDED_BY(mu_) = 0;
   uint64_t swept_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // that the store's server gave
 

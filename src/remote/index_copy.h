@@ -16,10 +16,11 @@
 
 namespace augur {
 
-// IndexCopy is the index of a store on a server, and its copy in a sparse file of this system. What is asked for and is
-// not in the copy is fetched, with its neighbours, and stays in the copy. So a store can be used before its index is
-// all here, and a mount that comes later fetches nothing that is here already. Nothing in the copy is believed: who
-// reads an index holds each block against its checksum, and asks ReadAgain for what is wrong, which is fetched anew.
+// IndexCopy is the index of a store on a server, and its copy in a sparse file of this system. Bytes that are asked for
+// and are not in the copy are fetched, with their neighbours, and stay in the copy. So a store can be used before its
+// index is all here, and a mount that comes later fetches nothing that is here already. Nothing in the copy is
+// believed: IndexReader compares each block with its checksum, and asks ReadAgain for a wrong one, which is fetched
+// anew.
 //
 // Several processes may have the same copy: all write the same bytes to the same places. Safe from any thread; calls
 // wait for the disk, and for the server where bytes are missing.
@@ -37,23 +38,23 @@ class IndexCopy final : public StoredFile {
   Status ReadAt(std::span<std::byte> out, uint64_t offset) const override;
   Status ReadAgain(std::span<std::byte> out, uint64_t offset) const override;
 
-  // Fetches what is missing, in large pieces, until all is here, or `ending` is true. Several threads may be in it at
-  // once; each takes other pieces. The first failure ends it.
+  // Fetches the missing bytes, in large pieces, until all are here, or `ending` is true. Several threads may be in it
+  // at once; each takes other pieces. The first failure ends it.
   Status Fill(const std::atomic<bool>& ending) const;
   // Bytes that are not here yet.
   uint64_t missing_bytes() const { return missing_bytes_.load(std::memory_order_acquire); }
 
  private:
-  // A bit of the copy is of so many bytes, all of which are here or are not.
+  // The bytes of a unit. A unit counts as here only when all of its bytes are.
   static constexpr uint64_t kUnitBytes = 64 << 10;
-  // A reader waits for so much, since a neighbour is often next. At a mount the connection is new, and TCP sends little
-  // at first: over 30 ms 1 MiB took 290 ms, of which a mount needs 64 KiB. A reader who goes on where the last piece
-  // ended, as one who lists all names does, gets twice as much each time: pieces of 256 KiB would take a round trip
-  // each.
+  // A reader waits for a piece of this size, since it often reads a neighbour next. At a mount the connection is new,
+  // and TCP sends little at first: over a line of 30 ms 1 MiB took 290 ms, of which a mount needs 64 KiB. A reader who
+  // goes on where the last piece ended, as one who lists all names does, gets twice as much each time: pieces of
+  // 256 KiB would take a round trip each.
   static constexpr uint64_t kDemandBytes = 256 << 10;
   static constexpr uint64_t kDemandBytesMax = 4 << 20;
-  // What nobody waits for begins with small pieces, too: a reader who wants a unit of one waits for all of it. 8 MiB
-  // fill a line of 30 ms and 85 MB/s a connection (facts).
+  // Fill begins with small pieces, too, though no reader waits for it: one who wants a unit of a piece that is on its
+  // way waits for the whole piece. 8 MiB fill a line of 30 ms and 85 MB/s a connection (facts).
   static constexpr uint64_t kFillBytes = 256 << 10;
   static constexpr uint64_t kFillBytesMax = 8 << 20;
 

@@ -21,7 +21,7 @@ struct ObjectRequest {
   HttpHeaders headers = {};
   std::string payload_hash = std::string(kUnsignedPayload);  // PayloadHash of the body
   std::span<const std::byte> body = {};                      // of the caller, until the request has ended
-  std::string_view right = "s3:GetObject";                   // what a user who is refused needs; a literal
+  std::string_view right = "s3:GetObject";                   // the right it needs, which a refusal names; a literal
 };
 
 }  // namespace augur

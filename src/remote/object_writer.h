@@ -82,7 +82,7 @@ class ObjectWriter {
 
   const std::function<bool()> stopped_;
   std::atomic<Mode> mode_ = Mode::kNormal;
-  const BucketClient client_;  // ends what is under way by the mode
+  const BucketClient client_;  // asks stopped(), and so the mode, whether to end requests
 };
 
 }  // namespace augur

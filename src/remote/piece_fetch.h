@@ -27,7 +27,7 @@ class PieceFetch {
   PieceFetch(const PieceFetch&) = delete;
   PieceFetch& operator=(const PieceFetch&) = delete;
 
-  // Memory for a range of so many bytes.
+  // The bytes of memory that a range of `bytes` bytes takes.
   static uint64_t RoomFor(uint64_t bytes);
 
   // Takes blocks that are ordered by shard and offset. REQUIRES: it is idle.

@@ -30,7 +30,8 @@ class PublishInDoubt {
       : client_(std::move(client)), writer_(writer), ours_(std::move(ours)) {}
 
   // OK: ours was published. `put`: the failure of the request. `lost`: whether it is certain that ours was not and will
-  // not be, so that its objects may be removed. The text of a failure says what is known, and what to do.
+  // not be, so that its objects may be removed. The text of a failure says that ours was not published, or that this is
+  // not known; and what to do.
   Status Resolve(const Status& put, bool* lost) const;
 
  private:

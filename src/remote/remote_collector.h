@@ -56,7 +56,7 @@ class RemoteCollector {
   Result<RemoteCollectReport> Run();
 
  private:
-  // What is there of one generation.
+  // The objects and uploads of one generation that the current one does not need.
   struct Leftover {
     std::vector<ListedObject> objects;
     std::vector<ListedObject> uploads;
@@ -69,7 +69,7 @@ class RemoteCollector {
   void Add(const ListedObject& object, bool upload);
   // Leaves out of `found_` what earlier generations need that were current less than the grace ago.
   Status KeepYoung(RemoteCollectReport& report);
-  // Leaves out of `found_` what is not to be removed.
+  // Leaves out of `found_` the generations of packers that may be at work, and reports them.
   Status KeepThoseAtWork(RemoteCollectReport& report);
   Status StopPackers();
   Status Remove(RemoteCollectReport& report);

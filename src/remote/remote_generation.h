@@ -30,12 +30,13 @@ namespace augur {
 //   4. The winner removes the objects of the generations between the old one and its own: what killed packers have
 //      left, and what losers would remove themselves.
 // A server that ignores such conditions is found by PUTs that must fail, and refused. One thread. Without Publish, or
-// when that fails, the destructor removes what was sent, or with `resume` only ends the uploads. It must not run on the
-// client's thread.
+// when that fails, the destructor removes the objects that were sent, or with `resume` only ends the uploads. It must
+// not run on the client's thread.
 //
-// What was sent is noted in the folder (SendJournal). A later run goes on with it if the claim still stands and the
-// manifest is the one of then. It believes in an object if the server still has it with the size and the ETag that it
-// had when it was sent, by requests whose SHA-256 the server compared. It reads the catalogue of such a shard back.
+// The objects that were sent are noted in the folder (SendJournal). A later run goes on with them if the claim still
+// stands and the manifest is the one of then. It believes in an object if the server still has it with the size and the
+// ETag that are noted. (The server compared the SHA-256 of each request that sent it.) It reads the catalogue of such a
+// shard back.
 class RemoteGeneration final : public GenerationUpload {
  public:
   struct Options {
@@ -43,7 +44,7 @@ class RemoteGeneration final : public GenerationUpload {
     std::string writer;             // program and version
     std::string copies;             // as for RemotePlace, for the store that is appended to
     std::string folder;             // where the files are made; this process alone has it
-    bool resume = false;            // go on with what the folder has, and leave what was sent when this run fails, too
+    bool resume = false;            // go on with the folder's files, and leave sent objects when this run fails, too
     std::function<bool()> stopped;  // whether the user has ended the run; any thread
   };
   // Claims a generation. kExists, kNotFound: as StoreWriter::Begin. kUnsupported: the server has no conditions; kBusy:
@@ -74,7 +75,7 @@ class RemoteGeneration final : public GenerationUpload {
   // Of this generation. One that was ended while the server took a part may be there again (S3's documentation of
   // AbortMultipartUpload), so a run that goes on ends them at its end, too.
   Status AbortUploads() const;
-  // Of all generations from `first` to `last`, and what is on its way there.
+  // Of all generations from `first` to `last`; ends their uploads, too.
   Status RemoveObjects(uint64_t first, uint64_t last) const;
   void RemoveTraces();
 

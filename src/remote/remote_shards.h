@@ -16,8 +16,8 @@
 
 namespace augur {
 
-// RemoteShards reads shards that are objects of a server. Reads end on a client's thread. What readers wait for goes
-// before what is read ahead, and that before what is read for others.
+// RemoteShards reads shards that are objects of a server. Reads end on a client's thread. Those for which a reader
+// waits go before reads ahead, and these before reads for other machines (ReadPurpose).
 class RemoteShards final : public ShardSource {
  public:
   // `objects`: by shard. The failure of one is that of its reads.

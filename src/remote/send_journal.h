@@ -34,7 +34,7 @@ class SendJournal {
   // What the journal in the folder says; nothing: there is none, or it is none of ours. A last line that is cut off
   // counts as not written.
   static std::optional<SendProgress> Read(const std::string& folder);
-  // Begins a journal with what is known, in place of any that is there. Failures of the system.
+  // Begins a journal with `progress`, in place of any that is there. Failures of the system.
   static Result<SendJournal> Begin(const std::string& folder, const SendProgress& progress);
 
   Status Add(const SentObject& object) const;

@@ -15,9 +15,9 @@ namespace augur {
 inline uint64_t OffsetOf(const WantedBlock& wanted) { return wanted.file.offset + wanted.block * kBlockBytes; }
 inline uint64_t BytesOf(const WantedBlock& wanted) { return Store::BlockBytes(wanted.file, wanted.block); }
 
-// What is left of a read: a range of its shard, and the blocks in it that are wanted.
+// A part of a read that is left to the server: a range of its shard, and the blocks in it that are wanted.
 struct WantedRange {
-  // Of what a fleet reads from the server, at most a fiftieth is what nobody has asked for: it will be read once more.
+  // Of the bytes that a fleet reads from the server, at most a fiftieth lie between wanted blocks: they are read twice.
   static constexpr uint64_t kBytesForGap = 50;
 
   uint64_t begin = 0;
@@ -47,8 +47,8 @@ struct WantedRange {
   }
 
   // The same in as many ranges as it takes to leave out what lies between the blocks. A block joins the range before it
-  // as long as the range has at most one byte between its blocks for kBytesForGap bytes of them, and at most
-  // `bytes_max` in all.
+  // while two conditions hold: the range has at most one byte between its blocks for kBytesForGap bytes of them, and at
+  // most `bytes_max` in all.
   template <typename IsThere>
   static std::vector<WantedRange> MissingApart(const ShardRead& read, uint64_t bytes_max, IsThere is_there) {
     const WantedRange all = Missing(read, is_there);

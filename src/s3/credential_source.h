@@ -36,7 +36,7 @@ class CredentialSource {
   // In words, for messages: "environment".
   virtual std::string Name() const = 0;
   // Gets them anew; may wait for files, programs and servers, each for a limited time. kNotFound: the source is not set
-  // up, so that another may be asked; the text says what is missing. Any other failure: it is set up and does not work.
+  // up, so that another may be asked; the text says what it lacks. Any other failure: it is set up and does not work.
   // No text has a secret.
   virtual Result<Credentials> Fetch() = 0;
 };

@@ -48,7 +48,7 @@ class ProfileFiles {
 
 // The profile that is meant: the option's, else that of AWS_PROFILE or AWS_DEFAULT_PROFILE, else "default".
 std::string ProfileName(const std::string& option, const Environment& environment);
-// Whether somebody has asked for a profile by its name, so that it must be there.
+// Whether the option or one of the two variables names the profile, so that it must be there.
 bool ProfileIsNamed(const std::string& option, const Environment& environment);
 
 }  // namespace augur

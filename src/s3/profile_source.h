@@ -22,7 +22,7 @@ class ProfileSource : public CredentialSource {
   explicit ProfileSource(CredentialContext context) : context_(std::move(context)) {}
 
   std::string Name() const override { return "profile files"; }
-  // kNotFound: there is no such profile, or it has nothing of the above, and nobody has asked for it by name.
+  // kNotFound: the profile has nothing of the above, or is not there and no option or variable names it.
   Result<Credentials> Fetch() override;
 
  private:

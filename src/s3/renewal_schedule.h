@@ -24,8 +24,8 @@ class RenewalSchedule {
 
   // When to renew without being asked; none: never.
   std::optional<UtcTime> due() const { return due_; }
-  // Whether an attempt that somebody asks for may be made: the pause after a failure is over. A clock that was set back
-  // ends it, too.
+  // Whether a renewal that a waiting request asks for may be tried: the pause after a failure is over. A clock that was
+  // set back ends it, too.
   bool MayTry(UtcTime now) const;
 
  private:

@@ -18,7 +18,7 @@ inline constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
 // The SHA-256 of bytes in lower-case hexadecimal digits, as payload_hash wants it.
 std::string PayloadHash(std::string_view bytes);
 
-// What is signed of a request. The texts must live until Sign returns.
+// The parts of a request that are signed. The texts must live until Sign returns.
 struct SignableRequest {
   std::string_view method;
   std::string_view host;  // as the header says it: with the port, unless that is the scheme's own

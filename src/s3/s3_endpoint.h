@@ -12,7 +12,7 @@ namespace augur {
 // Where a request to S3 goes. A value type.
 struct S3Target {
   std::string scheme;  // "https" or "http"
-  std::string host;    // the header Host, and what is signed: with the port, unless that is the scheme's own
+  std::string host;    // the header Host, which is signed: with the port, unless that is the scheme's own
   std::string path;    // encoded; begins with '/'
 
   // The complete URL, with the query as it is signed.
