@@ -62,7 +62,7 @@ enum class Stat : size_t {
   kPushedBytes,
   kPushesUnknown,
   kDroppedFiles,
-  // Predicted orders.
+  // Orders: given, found and lost.
   kOrdersAccepted,
   kOrdersFound,
   kOrdersLost,

@@ -54,7 +54,7 @@ class IndexCopy final : public StoredFile {
   static constexpr uint64_t kDemandBytes = 256 << 10;
   static constexpr uint64_t kDemandBytesMax = 4 << 20;
   // Fill begins with small pieces, too, though no reader waits for it: one who wants a unit of a piece that is on its
-  // way waits for the whole piece. 8 MiB fill a line of 30 ms and 85 MB/s a connection (facts).
+  // way waits for the whole piece. 8 MiB fill a connection of 85 MB/s with a round trip of 30 ms.
   static constexpr uint64_t kFillBytes = 256 << 10;
   static constexpr uint64_t kFillBytesMax = 8 << 20;
 

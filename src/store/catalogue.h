@@ -46,7 +46,7 @@ struct CatalogueFrame {
 };
 
 // FrameReader reads the frames in a part of a file, one at a time. One thread at a time; the file is the
-// caller's. Memory: that of the frame that it fills, its bytes and 176 for each item.
+// caller's. Memory: that of the frame that it fills, its bytes and a CatalogueItem for each item.
 class FrameReader {
  public:
   // Reads bytes of the file from an offset on, all of them or none.

@@ -51,6 +51,16 @@ def banned_words(text, banned=BANNED):
     return found
 
 
+def comments(source):
+    """The comments of a C++ source, each a paragraph; one behind code stands alone."""
+    lines = []
+    for line in source.splitlines():
+        alone = re.match(r"\s*//+ ?(.*)", line)
+        behind = re.search(r"\s//+ (.*)", line)
+        lines += [alone[1]] if alone else ["", behind[1]] if behind else [""]
+    return "\n".join(lines)
+
+
 def messages(source):
     """The string literals of a C++ source, without its comments; those that follow each other are one."""
     lines = [re.sub(r"\s//\s.*", "", line) for line in source.splitlines() if not re.match(r"\s*(//|#include)", line)]

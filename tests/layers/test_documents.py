@@ -30,16 +30,16 @@ GLOSSARY_ROWS_MAX = 24
 OTHER_PROJECTS = ("src/libImaging/", "src/PIL/")  # Pillow
 
 
-def documents():
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [name for name in listed.splitlines() if (ROOT / name).is_file()]
+def listed(*patterns):
+    done = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
 
 
 def read(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", documents())
+@pytest.mark.parametrize("name", listed("*.md"))
 def test_names_only_files_that_are_there(name):
     assert not checks.missing_files(read(name), (ROOT / name).parent, ROOT, OTHER_PROJECTS)
 
@@ -60,11 +60,16 @@ def test_help_is_plain_english(words):
     assert not checks.banned_words(text)
 
 
+def test_comments_of_headers_are_plain_english():
+    texts = [(name, checks.comments(read(name))) for name in listed("include/*.h", "src/*.h", "tools/*.h")]
+    assert len(texts) > 500
+    assert not [(name, found) for name, text in texts if (found := checks.long_sentences(text) + checks.banned_words(text))]
+
+
 def test_messages_are_plain_english():
     """Errors, log lines, and the descriptions of statistics."""
-    listed = subprocess.run(["git", "ls-files", "src/*.cc", "src/*.h", "tools/*.cc", "tools/*.h"], cwd=ROOT, capture_output=True,
-                            text=True, check=True).stdout.splitlines()
-    texts = [(name, text) for name in listed if (ROOT / name).is_file() for text in checks.messages(read(name))]
+    names = listed("src/*.cc", "src/*.h", "tools/*.cc", "tools/*.h")
+    texts = [(name, text) for name in names for text in checks.messages(read(name))]
     assert len(texts) > 1000
     assert not [(name, found) for name, text in texts
                 if (found := checks.long_sentences(text) + checks.banned_words(text, checks.BANNED_IN_MESSAGES))]
@@ -105,9 +110,8 @@ def test_every_thread_is_explained():
 
 
 def test_every_promise_is_named_by_a_test():
-    listed = subprocess.run(["git", "ls-files", "tests"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    tests = [ROOT / name for name in listed if re.search(r"(^|/)test_\w+\.py$|_test\.cc$", name)]
-    named = set().union(*(checks.named_promises(path.read_text(encoding="utf-8")) for path in tests if path.is_file()))
+    tests = [name for name in listed("tests") if re.search(r"(^|/)test_\w+\.py$|_test\.cc$", name)]
+    named = set().union(*(checks.named_promises(read(name)) for name in tests))
     promised = checks.promises(read("src/fs/SEMANTICS.md"))
     assert len(promised) > 80 and len(set(promised)) == len(promised)
     assert not [number for number in promised if number not in named]
@@ -118,6 +122,7 @@ def test_the_checks_catch_what_they_are_for(tmp_path):
     assert not checks.long_sentences("one " * (checks.WORDS_MAX - 1) + "end. " + "two " * 20)
     assert checks.banned_words("A file that nobody reads.") and not checks.banned_words("A `nobody` user.\n| nobody |")
     assert checks.messages('#include "a.h"\n// "no"\nf("one "  // "no"\n  "two", "\\"");') == ["one two", '\\"']
+    assert checks.comments("// a\n//  b\nint c;  // d\n") == "a\n b\n\nd"
     assert checks.banned_words("read by nobody", checks.BANNED_IN_MESSAGES)
     assert not checks.banned_words("what is there", checks.BANNED_IN_MESSAGES)
     assert checks.promises("- **L1** a\n  b\n- **L2** c") == ["L1", "L2"]
