@@ -40,7 +40,7 @@ SAYS = {
 # Mounts of other tests are let go first: a mount lives as long as any namespace has it.
 SYSTEM = """
 set -e
-findmnt --raw --noheadings --output TARGET --types fuse.augurfs | while read -r point; do umount -l "$point"; done
+findmnt --list --noheadings --output TARGET --types fuse.augurfs | while IFS= read -r point; do umount -l "$point"; done
 mount -t tmpfs tmpfs "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
