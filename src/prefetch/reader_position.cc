@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace augur {
+namespace {
+
+Position Apart(Position one, Position other) { return std::max(one, other) - std::min(one, other); }
+
+}  // namespace
 
 // One of the kernel's reads is in the spread by chance as often as that is a part of the epoch, and lies anywhere in
 // it. Eight of 32 are seldom so, also late in a small epoch, where a third of the reads that are seen is the kernel's.
@@ -80,8 +85,7 @@ ReaderPosition::Seen ReaderPosition::See(Slot slot, bool missed) {
   // Of a read that is told twice, once: READs of files that were opened long ago are no trail.
   if (missed && options_.opens) return seen;
   if (schedule_.NextRead(slot, schedule_.begin()) == kNever) return seen;
-  const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
-  const ReadSchedule::Epoch& epoch = schedule_.EpochOf(here);
+  const ReadSchedule::Epoch& epoch = FrontsEpoch();
   if (!epoch.beside.empty()) return seen;  // what is read one after the other does not stand so
   if (!trail_.Add(schedule_.FileOf(slot), *epoch.order)) return seen;
   const std::vector<Position> near = FindReader(schedule_.FileOf(slot));
@@ -101,25 +105,34 @@ std::vector<Position> ReaderPosition::FindReader(EntryNumber last) const {
     for (const uint32_t place : trail_.FindIn(*epoch.order)) read.push_back(epoch.begin + place);
     const Position here = epoch.UseOf(last, epoch.begin);
     if (read.empty() || here == kNever) continue;
-    const auto apart = [here](Position position) { return std::max(position, here) - std::min(position, here); };
     if (Together(here, front_)) return {};  // though another epoch may be the same
     if (!found.empty() && found.back() > front_) continue;
-    std::erase_if(read, [&](Position position) { return apart(position) >= options_.spread_max / 2; });
+    std::erase_if(read, [&](Position position) { return Apart(position, here) >= options_.spread_max / 2; });
     if (read.size() >= options_.strays_to_jump) found = std::move(read);
   }
   return found;
+}
+
+// The last one where all are over. REQUIRES: there is an epoch.
+const ReadSchedule::Epoch& ReaderPosition::FrontsEpoch() const {
+  return schedule_.EpochOf(std::clamp(front_, schedule_.begin(), schedule_.end() - 1));
 }
 
 // Whether the readers of one run may be at both places at the same time. A loader begins an epoch when nearly all of
 // the one before was read. An open that was told late, of a file read before the order was known, names a file of the
 // next epoch: in a short one that is near, but nobody reads there yet.
 bool ReaderPosition::Together(Position one, Position other) const {
+  if (Apart(one, other) >= options_.spread_max) return false;
   const auto [first, last] = std::minmax(one, other);
-  if (last - first >= options_.spread_max) return false;
   if (first < schedule_.begin() || first >= schedule_.end()) return true;
   const ReadSchedule::Epoch& epoch = schedule_.EpochOf(first);
   const uint64_t untold = uint64_t{2} * std::max(options_.lag, options_.support);
   return last < epoch.end() || first + std::max<uint64_t>(epoch.order->size() / 8, untold) >= epoch.end();
+}
+
+// Whether a read of this position would be one of the reader at the front, now or before.
+bool ReaderPosition::InReach(Position position) const {
+  return position != kNever && (position < front_ || Together(position, front_));
 }
 
 ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
@@ -131,8 +144,7 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
   while (position != kNever && WasRead(position)) {
     const Position next = schedule_.NextRead(slot, position + 1);
     const bool told = (HowSeen(position) & how) != 0 || !options_.opens;
-    const bool again = next != kNever && (next < front_ || Together(next, front_));
-    if (!told || position + options_.lag >= front_ || !again) {
+    if (!told || position + options_.lag >= front_ || !InReach(next)) {
       // What the tail has passed may as well be read again by a reader who has gone back there: Stray finds out.
       if (position < tail_ && told) return Stray(slot, missed);
       const bool first_miss = missed && position >= base_ && (HowSeen(position) & kByRead) == 0;
@@ -141,7 +153,7 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
     }
     position = next;
   }
-  if (position == kNever || (position >= front_ && !Together(position, front_))) return Stray(slot, missed);
+  if (!InReach(position)) return Stray(slot, missed);
   ++seen_reads_;
   if (options_.support_of > 0) {
     std::erase_if(in_front_, [this](const auto& one) { return one.second + options_.support_of < seen_reads_; });
@@ -208,8 +220,7 @@ ReaderPosition::Seen ReaderPosition::Stray(Slot slot, bool missed) {
   // The file's place in the epoch where the reader is, before or after it; and in the epoch to come, if this one was
   // broken off.
   if (schedule_.begin() == schedule_.end()) return {};
-  const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
-  const ReadSchedule::Epoch& epoch = schedule_.EpochOf(here);
+  const ReadSchedule::Epoch& epoch = FrontsEpoch();
   const Position in_this = schedule_.NextRead(slot, epoch.begin);
   if (in_this == kNever) return {};
   if (in_this < tail_ && in_this + options_.unseen_max >= tail_) return {.kind = Kind::kOld, .position = in_this};
@@ -231,15 +242,13 @@ bool ReaderPosition::JumpNear(Position position, bool missed) {
   // A reader in an epoch elsewhere reads positions that are near each other; a stranger's are anywhere. By chance,
   // 8 of 16 anywhere in an epoch lie in a sixteenth of it less often than once in 10^4 reads, and the reader at the
   // front brings the front back. In a short epoch workers may be farther apart: See finds their trail.
-  const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
-  const uint64_t part = schedule_.EpochOf(here).order->size() / 32;
+  const uint64_t part = FrontsEpoch().order->size() / 32;
   const Position apart_max =
       std::min<uint64_t>(options_.spread_max / 2, std::max<uint64_t>(part, options_.strays_to_jump));
   std::vector<Position> near;
   for (size_t i = 0; i < known; ++i) {
     for (const Position other : strays_[i]) {
-      const Position apart = other > position ? other - position : position - other;
-      if (other != kNever && apart < apart_max) near.push_back(other);
+      if (other != kNever && Apart(other, position) < apart_max) near.push_back(other);
     }
   }
   if (near.size() < options_.strays_to_jump) return false;

@@ -100,7 +100,9 @@ class ReaderPosition {
   void FollowReads();
   void ForgetChance(Position epoch_reads);
   void Advance();
+  const ReadSchedule::Epoch& FrontsEpoch() const;
   bool Together(Position one, Position other) const;
+  bool InReach(Position position) const;
   Seen SeeHere(Slot slot, bool missed);
   Seen Stray(Slot slot, bool missed);
   bool JumpNear(Position position, bool missed);
