@@ -27,8 +27,8 @@ struct DecodedFilesOptions {
 };
 
 // DecodedFiles is the decoded cache of a mount. It brings files of views that were made before, by any daemon of this
-// host, and keeps the files that this mount makes. A WriteBehind writes them. Safe from
-// any thread; nothing but Open, Start, Stop and the destructor waits. Not for deciding what to make: RenderedFiles.
+// host, and keeps the files that this mount makes. A WriteBehind writes them. Safe from any thread; nothing but Open,
+// Start, Stop and the destructor waits. Not for deciding what to make: RenderedFiles.
 class DecodedFiles {
  public:
   // Opens the cache; see DiskCache::Open, also for `notes`. REQUIRES: statistics outlive it.

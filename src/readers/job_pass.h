@@ -37,8 +37,8 @@ struct JobPass {
 
   // A read of the stream, kept if it is one of its first `first_reads_max`. Whether the file is new in this pass.
   bool Add(StreamId id, const std::shared_ptr<const Process>& process, FirstRead read, size_t first_reads_max);
-  // Takes back the last reads of the stream, which are of the files in `last`. Fills in there
-  // the unattributed_before of each read that the stream has kept.
+  // Takes back the last reads of the stream, which are of the files in `last`. Fills in there the unattributed_before
+  // of each read that the stream has kept.
   void TakeBack(StreamId id, std::vector<FirstRead>* last);
   // The open of a read.
   void Open(const StreamOpen& open);
