@@ -4,69 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
-#include "unit/datasets/shared_order.h"
+
+#include "unit/prefetch/reader_position_fixture.h"
 
 namespace augur {
 namespace {
-
-FilePlace Place(EntryNumber file) {
-  return {.shard = 0, .offset = uint64_t{file} * 1000, .record_bytes = 1000, .bytes = 1000};
-}
-
-Order Shuffled(uint32_t count, uint64_t seed) {
-  Order order(count);
-  std::iota(order.begin(), order.end(), 0U);
-  std::mt19937_64 random(seed);
-  std::shuffle(order.begin(), order.end(), random);
-  return order;
-}
-
-// The positions of an epoch as worker processes read them, which take batches of 32 in turn and run at speeds of their
-// own, two batches ahead at the most.
-std::vector<Position> AsWorkersRead(size_t files, size_t workers, uint64_t seed) {
-  constexpr size_t kBatch = 32;
-  std::mt19937_64 random(seed);
-  std::vector<size_t> next(workers, 0);  // of the reads of each worker
-  const auto position = [&](size_t worker) {
-    return (next[worker] / kBatch * workers + worker) * kBatch + next[worker] % kBatch;
-  };
-  std::vector<Position> reads;
-  while (reads.size() < files) {
-    size_t least = files;
-    for (size_t worker = 0; worker < workers; ++worker) least = std::min(least, position(worker));
-    size_t worker = random() % workers;
-    while (position(worker) >= files || position(worker) >= least + 2 * workers * kBatch) {
-      worker = (worker + 1) % workers;
-    }
-    reads.push_back(position(worker));
-    ++next[worker];
-  }
-  return reads;
-}
-
-// A schedule of shuffled epochs and the progress through it.
-class ReaderPositionTest : public testing::Test {
- protected:
-  void Epochs(uint32_t files, int count) {
-    for (int i = 0; i < count; ++i) {
-      epochs_.push_back(Shuffled(files, 10 + static_cast<uint64_t>(i)));
-      schedule_.Append(Shared(epochs_.back()));
-    }
-  }
-  ReaderPosition::Seen See(EntryNumber file) { return reader_.See(schedule_.SlotOf(file)); }
-  void ReadInOrder(const Order& order, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) See(order[i]);
-  }
-
-  std::vector<Order> epochs_;
-  ReadSchedule schedule_{Place};
-  ReaderPositionOptions options_;
-  ReaderPosition reader_{schedule_, options_};
-};
 
 TEST_F(ReaderPositionTest, ReadsInOrderMoveTheFrontThroughAllEpochs) {
   Epochs(3000, 2);
@@ -270,96 +215,6 @@ TEST_F(ReaderPositionTest, TheSameFileInTheNextEpochAtOnceIsARead) {
   }
 }
 
-TEST_F(ReaderPositionTest, AStrangerAloneDoesNotMoveTheFront) {
-  Epochs(50'000, 2);
-  ReadInOrder(epochs_[0], 0, 5000);
-  const Position front = reader_.front();
-  const Order listing = Shuffled(50'000, 77);
-  for (size_t i = 0; i < 20'000; ++i) ASSERT_NE(See(listing[i]).kind, ReaderPosition::Kind::kJump);
-  EXPECT_LE(reader_.front(), front + options_.spread_max);
-  EXPECT_GE(reader_.front(), front);
-}
-
-TEST_F(ReaderPositionTest, TheReaderIsFollowedBesideAStranger) {
-  Epochs(50'000, 1);
-  const Order stranger = Shuffled(50'000, 78);
-  for (Position i = 0; i < 20'000; ++i) {
-    See(epochs_[0][i]);
-    See(stranger[i]);
-    if (i > 100) {
-      ASSERT_GE(reader_.front() + Position{2} * options_.support, i);
-      ASSERT_LE(reader_.front(), i + options_.spread_max);
-    }
-  }
-}
-
-TEST_F(ReaderPositionTest, ARestartIsFollowed) {
-  Epochs(20'000, 2);
-  for (const size_t stopped : {3000, 12'000, 19'990}) {
-    reader_.Restart(schedule_.begin());
-    ReadInOrder(epochs_[0], 0, stopped);
-    int jumps = 0;
-    for (Position i = 0; i < 100; ++i) jumps += See(epochs_[0][i]).kind == ReaderPosition::Kind::kJump ? 1 : 0;
-    EXPECT_EQ(jumps, 1) << stopped;
-    EXPECT_GE(reader_.front() + options_.support, 100U) << stopped;
-    EXPECT_LE(reader_.front(), 100U) << stopped;
-    EXPECT_FALSE(reader_.WasRead(100)) << "what was read before is read again";
-    ReadInOrder(epochs_[0], 100, 6000);
-    EXPECT_GE(reader_.front() + options_.support, 6000U) << stopped;
-  }
-}
-
-TEST_F(ReaderPositionTest, AResumeInMidEpochIsFollowed) {
-  Epochs(20'000, 1);
-  ReadInOrder(epochs_[0], 0, 10);
-  ReadInOrder(epochs_[0], 15'000, 15'100);
-  EXPECT_GE(reader_.front() + options_.support, 15'100U);
-  EXPECT_LE(reader_.front(), 15'100U);
-  EXPECT_TRUE(reader_.WasRead(9000)) << "is left behind";
-}
-
-TEST_F(ReaderPositionTest, AnEpochThatEndsEarlyIsFollowedByTheNext) {
-  Epochs(20'000, 2);
-  ReadInOrder(epochs_[0], 0, 4000);
-  ReadInOrder(epochs_[1], 0, 300);
-  EXPECT_GE(reader_.front() + options_.support, 20'300U);
-  EXPECT_LE(reader_.front(), 20'300U);
-}
-
-// A run ended in its second epoch of ten, and the next one has given its ten as well: the same, or others. Epochs that
-// are no longer than the spread of the workers hold every file near every other.
-TEST_F(ReaderPositionTest, ARunThatBeginsAnewIsFoundBehindWhatTheLastOneLeft) {
-  for (const uint32_t files : {800U, 2500U, 20'000U}) {
-    for (const bool same : {true, false}) {
-      for (const size_t workers : {1U, 4U, 12U}) {
-        SCOPED_TRACE(std::to_string(files) + (same ? ", the same, " : ", others, ") + std::to_string(workers));
-        ReadSchedule schedule(Place);
-        ReaderPosition progress(schedule, options_);
-        std::vector<Order> runs;
-        for (uint64_t epoch = 0; epoch < 20; ++epoch) {
-          runs.push_back(Shuffled(files, same ? epoch % 10 : epoch));
-          if (epoch < 10) schedule.Append(Shared(runs.back()));
-        }
-        const auto read = [&](const Order& order, size_t count) {
-          const std::vector<Position> reads = AsWorkersRead(files, workers, files);
-          for (size_t i = 0; i < count; ++i) {
-            progress.See(schedule.SlotOf(order[reads[i]]));
-            schedule.PopBefore(progress.base());
-          }
-        };
-        read(runs[0], files);
-        read(runs[1], files / 2);
-        ASSERT_LT(progress.front(), size_t{2} * files);
-        for (size_t epoch = 10; epoch < 20; ++epoch) schedule.Append(Shared(runs[epoch]));
-        read(runs[10], 300);
-        EXPECT_GE(progress.front(), size_t{10} * files + 200);
-        EXPECT_LE(progress.front(), size_t{10} * files + 300 + 64 * workers);
-        EXPECT_FALSE(progress.lost());
-      }
-    }
-  }
-}
-
 // As a validation pass is.
 TEST_F(ReaderPositionTest, EpochsThatAreAllTheSameAreReadOneAfterTheOther) {
   for (int epoch = 0; epoch < 4; ++epoch) schedule_.Append(Shared(Shuffled(3000, 1)));
@@ -383,95 +238,6 @@ TEST_F(ReaderPositionTest, AFileOfAnEpochThatIsOverIsInNoneThatComes) {
   schedule_.PopBefore(kFiles);
   EXPECT_EQ(See(kFiles + 5).kind, ReaderPosition::Kind::kForeign);
   EXPECT_LE(reader_.front(), 2 * kFiles + 300);
-}
-
-TEST_F(ReaderPositionTest, WhatNobodyReadsIsLost) {
-  for (const uint32_t files : {600U, 2500U, 50'000U}) {
-    SCOPED_TRACE(files);
-    ReadSchedule schedule(Place);
-    ReaderPosition progress(schedule, options_);
-    for (uint64_t epoch = 0; epoch < 5; ++epoch) schedule.Append(Shared(Shuffled(files, epoch)));
-    bool lost = false;
-    uint64_t reads = 0;
-    for (uint64_t seed = 100; !lost && reads < 20'000; ++seed) {
-      for (const EntryNumber file : Shuffled(files, seed)) {
-        progress.See(schedule.SlotOf(file));
-        lost = lost || progress.lost();
-        if (++reads == 1000) {
-          ASSERT_FALSE(lost) << "a look at some files is not a run";
-        }
-      }
-    }
-    EXPECT_TRUE(lost);
-  }
-}
-
-TEST_F(ReaderPositionTest, WhatIsReadIsNotLost) {
-  Epochs(50'000, 1);
-  // Beside eight strangers; and by workers so many that no two of the last reads are neighbours.
-  for (const bool strangers : {true, false}) {
-    ReaderPosition progress(schedule_, options_);
-    const std::vector<Position> reads = AsWorkersRead(50'000, strangers ? 1 : 15, 1);
-    std::mt19937_64 random(5);
-    for (size_t i = 0; i < 5000; ++i) {
-      for (int other = 0; strangers && other < 8; ++other) {
-        progress.See(schedule_.SlotOf(static_cast<EntryNumber>(random() % 50'000)));
-        ASSERT_FALSE(progress.lost()) << i;
-      }
-      progress.See(schedule_.SlotOf(epochs_[0][reads[i]]));
-      ASSERT_FALSE(progress.lost()) << i;
-    }
-  }
-}
-
-// Where one read in 64 is seen, the reads that are seen are neighbours of none.
-TEST_F(ReaderPositionTest, WhatIsHardlySeenIsNotLost) {
-  Epochs(50'000, 1);
-  ReaderPosition progress(schedule_, {.unseen_max = 128, .support = 1});
-  std::mt19937_64 random(6);
-  for (Position i = 0; i < 50'000; i += 64) {
-    for (int other = 0; other < 20; ++other) progress.See(static_cast<Slot>(random() % 50'000));
-    progress.See(schedule_.SlotOf(epochs_[0][i]));
-    ASSERT_FALSE(progress.lost()) << i;
-  }
-}
-
-TEST_F(ReaderPositionTest, FourFilesSeenTwiceElsewhereAreNoJump) {
-  Epochs(20'000, 1);
-  ReadInOrder(epochs_[0], 0, 10);
-  for (Position i = 15'000; i < 15'004; ++i) {
-    EXPECT_EQ(See(epochs_[0][i]).kind, ReaderPosition::Kind::kForeign);
-    EXPECT_EQ(See(epochs_[0][i]).kind, ReaderPosition::Kind::kForeign);
-  }
-  EXPECT_LE(reader_.front(), 10U);
-}
-
-TEST_F(ReaderPositionTest, SomeFilesAgainAreNoJump) {
-  Epochs(5000, 1);
-  ReadInOrder(epochs_[0], 0, 1000);
-  for (Position i = 960; i < 1000; ++i) EXPECT_EQ(See(epochs_[0][i]).kind, ReaderPosition::Kind::kOld);
-  EXPECT_GE(reader_.front() + options_.support, 1000U);
-  EXPECT_LE(reader_.front(), 1000U);
-}
-
-// Pages of files that were opened long ago, by who maps his files. Where no opens are seen, that may be a restart.
-TEST_F(ReaderPositionTest, PagesOfFormerFilesAreNoJumpWhereOpensAreSeen) {
-  Epochs(5000, 1);
-  for (const bool opens : {true, false}) {
-    ReaderPosition progress(schedule_, {.opens = opens});
-    for (Position i = 0; i < 3000; ++i) progress.See(schedule_.At(i));
-    const auto read = [&](bool missed) {
-      size_t jumps = 0;
-      for (Position i = 1000; i < 1040; ++i) {
-        jumps += progress.See(schedule_.At(i), missed).kind == ReaderPosition::Kind::kJump ? 1 : 0;
-      }
-      return jumps;
-    };
-    EXPECT_EQ(read(true), opens ? 0U : 1U);
-    if (opens) {
-      EXPECT_EQ(read(false), 1U);
-    }
-  }
 }
 
 TEST_F(ReaderPositionTest, AnEmptyTrackHasNoFront) {
