@@ -34,6 +34,10 @@ def drop_caches_but_libraries(python):
     mounts.run(python, "-c", "import torch.utils.data, torchvision")
 
 
+def has_module(python, module):
+    return subprocess.run([python, "-c", f"import {module}"], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+
+
 def forget_files(*folders):
     """Takes the pages of all files below these folders out of the page cache, and nobody else's. Names and inodes stay known. What is
     dirty is written first, so that it goes; what a program has mapped stays."""

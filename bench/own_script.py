@@ -87,9 +87,9 @@ class Bench:
         """Whether Debian's Python has that module, which this one lacks: then it runs the script. Its torch and torchvision are installed."""
         if not self.is_python() or not module:
             return False
-        if module in DEBIANS_MODULES and not has_module(DEBIANS_PYTHON, module):
+        if module in DEBIANS_MODULES and not measure.has_module(DEBIANS_PYTHON, module):
             subprocess.run([mounts.ROOT / "packaging" / "deps.sh", "torchvision"], stdin=subprocess.DEVNULL, check=False)
-        if not has_module(DEBIANS_PYTHON, module):
+        if not measure.has_module(DEBIANS_PYTHON, module):
             return False
         measure.say(f"{self.python} has no module {module}. The script is run by {DEBIANS_PYTHON}, which has it.")
         self.python = DEBIANS_PYTHON
@@ -225,10 +225,6 @@ def missing_module(text):
     """The module of which Python has said last that it is not there, without what follows a dot; or an empty text."""
     found = re.findall(r"^ModuleNotFoundError: No module named '(\w+)", text, re.MULTILINE)
     return found[-1] if found else ""
-
-
-def has_module(python, module):
-    return subprocess.run([python, "-c", f"import {module}"], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
 
 
 @contextlib.contextmanager

@@ -24,7 +24,6 @@ import contextlib
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -68,10 +67,6 @@ def read(args, what, folder, count):
     return float(mounts.run(args.python, READER, what, folder, count))
 
 
-def has(python, module):
-    return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0
-
-
 def peers(args, tree, work):
     """Folder, EROFS and the mount over both transports; what cannot run here is named and left out."""
     found = []
@@ -109,7 +104,7 @@ def small_requests(args):
 
 def arrays(args):
     """np.load of the arrays of a view, and of the same bytes as files."""
-    if not has(args.python, "numpy"):
+    if not measure.has_module(args.python, "numpy"):
         measure.say(f"left out: np.load: {args.python} has no numpy")
         return []
     work = os.path.join(args.work, "arrays")
@@ -138,26 +133,25 @@ def arrays(args):
 
 def images(args):
     """Images of an archive, whose records were made before."""
-    if not has(args.python, "h5py"):
+    if not measure.has_module(args.python, "h5py"):
         measure.say(f"left out: images: {args.python} has no h5py")
         return []
     people = [OverDevice(args.tree, args.work), OverUring(args.tree, args.work)]
     people[0].prepare()
     copy = os.path.join(args.work, "all.h5")
     table = measure.Table("images of view h5 by h5py, one reader", "images/s", "file, page cache")
-    made = "rendered_bytes"
     for number in range(args.rounds):
         for one in measure.in_turn(people, number):
-            with one.mounted(f"memory={8 << 10}M", "predict=off") as point:
+            with one.mounted("memory=8G", "predict=off") as point:
                 file = os.path.join(point, ".augur", "views", args.images, "all.h5")
                 if not os.path.exists(copy):
                     shutil.copyfile(file, copy)
                 for _ in range(2):  # the records of some are still read in the first
                     read(args, "images", file, 1)
                     measure.forget_files(os.path.dirname(file))
-                before = mounts.statistics(point)["counters"][made]
+                before = mounts.statistics(point)["counters"]["rendered_bytes"]
                 memory = read(args, "images", file, 1)
-                if mounts.statistics(point)["counters"][made] != before:
+                if mounts.statistics(point)["counters"]["rendered_bytes"] != before:
                     raise RuntimeError(f"{one.name}: images were made again")
                 table.add(f"{one.name}, daemon's memory", memory)
                 table.add(f"{one.name}, page cache", read(args, "images", file, args.passes))
