@@ -73,12 +73,14 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
   std::unique_ptr<MountStack> stack(new MountStack(options, mount, succession.held));
   AUGUR_TRY(stack->OpenStore(succession, transport));
   if (stack->settings_.prefetch.staging_bytes > 0) {
-    AUGUR_TRY_ASSIGN(ahead, PrefetchStack::Fork({.options = options,
-                                                 .mount = mount,
-                                                 .settings = stack->settings_,
-                                                 .statistics = stack->statistics_,
-                                                 .accesses = stack->meters_.accesses,
-                                                 .generations = *stack->generations_}));
+    AUGUR_TRY_ASSIGN(ahead,
+                     PrefetchStack::Fork({.options = options,
+                                          .mount = mount,
+                                          .settings = stack->settings_,
+                                          .statistics = stack->statistics_,
+                                          .accesses = stack->meters_.accesses,
+                                          .generations = *stack->generations_,
+                                          .lasting = succession.held != nullptr ? &succession.held->orders : nullptr}));
     stack->ahead_ = std::move(ahead);
   }
   AUGUR_TRY(stack->MakeCaches());

@@ -103,6 +103,7 @@ void PrefetchStack::MakePredictor() {
   if (base_.settings.prefetch.prediction_bytes == 0) return;
   OrderPredictorOptions prediction;
   prediction.memory_bytes = base_.settings.prefetch.prediction_bytes;
+  prediction.lasting = base_.lasting;
   prediction.replay_folder = ReplayFolderPath(base_.mount.UserVariable("XDG_CACHE_HOME").c_str(),
                                               base_.mount.UserHome().c_str(), base_.generations.shown()->path());
   prediction.processes = base_.mount.processes();

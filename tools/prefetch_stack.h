@@ -9,6 +9,7 @@
 #include "cache/record_cache.h"
 #include "cache/retained_cache.h"
 #include "control/access_record.h"
+#include "control/lasting_orders.h"
 #include "control/statistics.h"
 #include "fs/archive_foresight.h"
 #include "fs/file_system.h"
@@ -41,6 +42,7 @@ struct PrefetchBase {
   Statistics& statistics;
   AccessRecord& accesses;  // of readers
   const MountedGenerations& generations;
+  LastingOrders* lasting;  // as of OrderHandover
 };
 
 // PrefetchStack is the part of a MountStack that reads files ahead of requests, keeps them, and pushes them: from the

@@ -10,6 +10,7 @@
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
+#include "control/lasting_orders.h"
 #include "control/statistics.h"
 #include "fs/lasting_numbers.h"
 #include "fs/lasting_views.h"
@@ -71,7 +72,7 @@ struct LastingState {
 
   // What tells one layout from another. To be raised when a member changes its meaning or its place; a change of size
   // is seen without that. A new counter changes nothing: a daemon finds those of LastingStatistics by name.
-  static constexpr uint32_t kLayout = 6;
+  static constexpr uint32_t kLayout = 7;
   struct Header {
     std::array<char, 8> magic;
     uint32_t layout;
@@ -103,6 +104,7 @@ struct LastingState {
   // Own synchronization, or that of their owner.
   LastingStatistics statistics;
   LastingViews views;
+  LastingOrders orders;
   // Which store it is, and what its entries are called at the kernel. Written by each daemon before it serves.
   LastingNumbers numbers;
 };

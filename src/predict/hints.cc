@@ -62,12 +62,30 @@ void Hints::Add(SamplerDescription spec, std::unordered_map<JobId, uint32_t> run
                .job = {},
                .list = {},
                .last_epoch = 0,
+               .is_earlier = false,
                .seed_place = {}};
   hint.last_epoch = hint.spec.first_epoch;
   hints_.insert(hints_.begin(), std::move(hint));
   if (hints_.size() <= kHintsMax) return;
   Drop(hints_.back(), "there are " + std::to_string(kHintsMax) + " newer ones", 0, 0);
   hints_.pop_back();
+}
+
+void Hints::AddEarlier(SamplerDescription spec) {
+  Add(std::move(spec), {});
+  hints_.front().is_earlier = true;
+}
+
+std::vector<std::vector<std::string>> Hints::Words() const {
+  std::vector<std::vector<std::string>> words;
+  for (const Hint& hint : hints_) words.push_back(hint.spec.words);
+  return words;
+}
+
+std::shared_ptr<const Sampler> Hints::Find(std::string_view described) const {
+  const auto found =
+      std::ranges::find_if(hints_, [&](const Hint& hint) { return hint.sampler->Describe() == described; });
+  return found != hints_.end() ? found->sampler : nullptr;
 }
 
 // The epoch before is the running one when the hint was given in its midst; where the run begins anew, it goes on about
@@ -144,6 +162,7 @@ void Hints::Agree(JobId job, const IdentifiedOrder& found) {
 }
 
 bool Hints::Denies(const Hint& hint, JobId job, uint32_t pass, const std::vector<CandidateScorer>& tests) const {
+  if (hint.is_earlier && pass == 0) return false;
   if (const auto running = hint.running.find(job); running != hint.running.end() && pass <= running->second) {
     return false;
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,7 +37,14 @@ class Hints {
   // one is dropped.
   void Add(SamplerDescription spec, std::unordered_map<JobId, uint32_t> running);
 
+  // The same of one that an earlier daemon was given: the first pass of each job may have been running then.
+  void AddEarlier(SamplerDescription spec);
+
   bool empty() const { return hints_.empty(); }
+  // SamplerDescription::words of each, the newest first.
+  std::vector<std::vector<std::string>> Words() const;
+  // The sampler of a hint that describes itself so; nullptr: there is none.
+  std::shared_ptr<const Sampler> Find(std::string_view described) const;
   // The newest hint first.
   std::vector<Guess> Guesses() const;
   // Seeds of the streams that are to be searched for an epoch's seed.
@@ -69,6 +77,7 @@ class Hints {
     std::optional<JobId> job;                     // that agrees
     std::string list;                             // of samples, for which one has agreed; empty: none
     uint64_t last_epoch = 0;                      // that has agreed
+    bool is_earlier = false;                      // AddEarlier
     std::string seed_place;                       // where the stream had the seed
   };
 

@@ -19,15 +19,6 @@ namespace {
 
 constexpr size_t kListsMax = 8;
 
-// A list that is read as it is, before all shuffles: a validation set, or a list that the script has shuffled itself.
-std::vector<KnownSampler> AllKnown() {
-  std::vector<KnownSampler> known = KnownSamplers();
-  TorchRecipe recipe = FreshSeedRecipe("in the order of the list", 0, 0);
-  recipe.draw = TorchRecipe::Draw::kNone;
-  known.insert(known.begin(), {.sampler = MakeTorchSampler(std::move(recipe)), .epochs = 1});
-  return known;
-}
-
 double ThreadSeconds() { return std::chrono::duration<double>(ThreadTime()).count(); }
 
 // The known order, if the epoch is that one, from wherever in it, but not before `begin`.
@@ -57,12 +48,21 @@ std::optional<IdentifiedOrder> FindLost(const JobPredictor& prediction, const Ep
 
 }  // namespace
 
+// A list that is read as it is: a validation set, or a list that the script has shuffled itself.
+std::shared_ptr<const std::vector<KnownSampler>> OrderFinder::AllKnown() {
+  std::vector<KnownSampler> known = KnownSamplers();
+  TorchRecipe recipe = FreshSeedRecipe("in the order of the list", 0, 0);
+  recipe.draw = TorchRecipe::Draw::kNone;
+  known.insert(known.begin(), {.sampler = MakeTorchSampler(std::move(recipe)), .epochs = 1});
+  return std::make_shared<const std::vector<KnownSampler>>(std::move(known));
+}
+
 OrderFinder::OrderFinder(const Parts& parts, const OrderPredictorOptions& options,
                          std::function<void(TrackedJob&, IdentifiedOrder)> found)
     : parts_(parts),
       clock_us_(options.clock_us),
       thread_seconds_(options.thread_seconds ? options.thread_seconds : ThreadSeconds),
-      known_(options.known ? options.known : std::make_shared<const std::vector<KnownSampler>>(AllKnown())),
+      known_(options.known),
       recorded_(parts.runs != nullptr ? ContinuationsOf(*parts.runs) : std::vector<Guess>()),
       found_(std::move(found)) {}
 
@@ -95,6 +95,7 @@ void OrderFinder::Try(TrackedJob& job) {
 
 std::optional<IdentifiedOrder> OrderFinder::Find(TrackedJob& job, const EpochStart& epoch) {
   std::optional<IdentifiedOrder> found = FindLost(job.prediction, epoch);
+  if (!found) found = parts_.handover.Find(epoch);
   if (!found) found = FindUnattributed(job, epoch);
   if (!found) found = FindHinted(job, epoch);
   if (!found && parts_.runs != nullptr) found = RecognizeRun(*parts_.runs, epoch, job.search.runs_tried());

@@ -14,6 +14,7 @@
 #include "predict/identified_order.h"
 #include "predict/job_table.h"
 #include "predict/next_epochs.h"
+#include "predict/order_handover.h"
 #include "predict/order_predictor_options.h"
 #include "predict/search_request.h"
 #include "predict/tracked_job.h"
@@ -28,11 +29,12 @@ namespace augur {
 // OrderFinder looks for the orders of all jobs whose orders are not known. A try compares the first reads of a pass
 // with candidates, in this order:
 //   1. the order that the job has lost: it may follow it after all;
-//   2. the order of the opens of unknown processes: they may have been this job's;
-//   3. the user's hints;
-//   4. the recorded runs;
-//   5. the epochs that may follow from those before, and the known samplers;
-//   6. the streams of common seeds.
+//   2. the orders that the daemon before this one has handed over;
+//   3. the order of the opens of unknown processes: they may have been this job's;
+//   4. the user's hints;
+//   5. the recorded runs;
+//   6. the epochs that may follow from those before, and the known samplers;
+//   7. the streams of common seeds.
 // If none fits, and the reads are enough to tell one seed of 2^32, a search in the background begins (OrderSearch).
 //
 // Not synchronized: for the OrderPredictor's thread. Results of searches are posted to the queue. What all tries cost
@@ -47,11 +49,15 @@ class OrderFinder {
     Hints& hints;
     Searcher& searcher;
     AccessQueue& queue;
+    OrderHandover& handover;
     ReplayStore* runs = nullptr;  // nullptr: no runs are recorded
   };
 
-  // `options`: with a clock. `found`: called with each order that was found, within the calls of the finder and of the
-  // events that it posts. It must not erase jobs.
+  // All samplers of the registry, and before them the order of the list itself.
+  static std::shared_ptr<const std::vector<KnownSampler>> AllKnown();
+
+  // `options`: with a clock, and with known samplers. `found`: called with each order that was found, within the calls
+  // of the finder and of the events that it posts. It must not erase jobs.
   OrderFinder(const Parts& parts, const OrderPredictorOptions& options,
               std::function<void(TrackedJob&, IdentifiedOrder)> found);
   OrderFinder(const OrderFinder&) = delete;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "control/lasting_orders.h"
 #include "datasets/sample_lists.h"
 #include "readers/proc_source.h"
 #include "samplers/known_samplers.h"
@@ -38,6 +39,7 @@ struct OrderPredictorOptions {
   unsigned search_threads = 0;                // of the idle class; 0: one a core
   double search_core_seconds_max = kSearchCoreSecondsMax;  // of one run
   SampleLists::OtherLists archive_lists = {};              // as of SampleLists; empty: there are none
+  LastingOrders* lasting = nullptr;                        // as of OrderHandover; outlives the prediction
   std::string replay_folder;                               // where orders that were seen are kept; empty: nowhere
   // Accesses that wait for the OrderPredictor's thread: half a second of 65,000 a second. They take 0.8 MB, and those
   // that are taken in meanwhile as much again.

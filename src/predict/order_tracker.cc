@@ -24,6 +24,11 @@ SampleListLimits ListLimits(const OrderPredictorOptions& options) {
   return limits;
 }
 
+OrderPredictorOptions WithSamplers(OrderPredictorOptions options) {
+  if (!options.known) options.known = OrderFinder::AllKnown();
+  return options;
+}
+
 }  // namespace
 
 OrderTracker::OrderTracker(const std::shared_ptr<const Store>& store, PredictedOrders& orders, Statistics& statistics,
@@ -31,33 +36,44 @@ OrderTracker::OrderTracker(const std::shared_ptr<const Store>& store, PredictedO
                            AccessQueue& queue)
     : orders_(orders),
       statistics_(statistics),
-      options_(options),
+      options_(WithSamplers(options)),
       processes_(options.processes != nullptr ? options.processes : &source_),
       watch_(&processes_),
       lists_(store, ListLimits(options), options.archive_lists),
       jobs_(options.search_core_seconds_max,
             {.runs = runs, .lists = &lists_, .files_max = PredictionFiles(options.memory_bytes)}),
+      handover_({.lasting = options.lasting, .lists = lists_, .hints = hints_, .runs = runs, .known = options_.known}),
       finder_({.jobs = jobs_,
                .watch = watch_,
                .lists = lists_,
                .hints = hints_,
                .searcher = searcher,
                .queue = queue,
+               .handover = handover_,
                .runs = runs},
-              options, [this](TrackedJob& job, IdentifiedOrder found) { Follow(job, std::move(found)); }),
+              options_, [this](TrackedJob& job, IdentifiedOrder found) { Follow(job, std::move(found)); }),
       pause_(store->summary(), statistics, options.fetched_files),
       forecast_(orders) {}
 
+// Not before there is work: until then the daemon before may be given hints.
+void OrderTracker::TakeOverHints() {
+  if (std::exchange(hints_taken_over_, true)) return;
+  for (SamplerDescription& hint : handover_.TakeHints()) hints_.AddEarlier(std::move(hint));
+}
+
 void OrderTracker::AddHint(SamplerDescription hint) {
+  TakeOverHints();
   std::unordered_map<JobId, uint32_t> running;
   for (const auto& [id, job] : jobs_.all()) {
     if (const std::optional<EpochStart> epoch = watch_.Running(id)) running[id] = epoch->pass;
     job->search.Restart();
   }
   hints_.Add(std::move(hint), std::move(running));
+  handover_.WriteHints();
 }
 
 void OrderTracker::Take(const AccessQueue::Batch& batch) {
+  if (!batch.accesses.empty()) TakeOverHints();
   pause_.Count(batch.accesses.size());
   for (const Access& access : batch.accesses) paused() ? pause_.Keep(access) : TakeAccess(access);
   if (batch.dropped > 0) TakeGap(batch.dropped);
@@ -66,7 +82,11 @@ void OrderTracker::Take(const AccessQueue::Batch& batch) {
   LookAtHeat(now_us);
   LookAtGiven();
   if (!IsHot() && !given_) finder_.TryAll();
-  if (jobs_.EraseDouble()) Tell(true);
+  if (jobs_.EraseDouble()) {
+    handover_.Leave(0);
+    Tell(true);
+  }
+  if (hints_taken_over_) handover_.WriteHints();
 }
 
 // A mount that is taken away as soon as the script has ended does not see its processes go.
@@ -96,13 +116,15 @@ void OrderTracker::TakeAccess(const Access& access) {
   if (!seen || seen->again) return;
   TrackedJob& job = jobs_.OwnerOf(*seen, access.read);
   job.search.CountRead();
+  handover_.CountRead();
   if (access.read && seen->job == job.id()) NoteScript(job, access);
   if (!job.known()) job.recorder.Saw(access.file);
   const StreamId stream = seen->job == job.id() ? seen->stream : 0;
   switch (job.prediction.Saw(access.file, stream, !access.read, access.view)) {
     case JobPredictor::Told::kNothing: return;
-    case JobPredictor::Told::kTurned: return Tell(true);
+    case JobPredictor::Told::kTurned: handover_.Follow(job.id(), job.prediction.running()); return Tell(true);
     case JobPredictor::Told::kRolled:
+      handover_.Follow(job.id(), job.prediction.running());
       hints_.Agree(job.id(), job.prediction.running());
       job.recorder.RecordKnown(job.prediction.running());
       return Tell(false);
@@ -110,6 +132,7 @@ void OrderTracker::TakeAccess(const Access& access) {
     case JobPredictor::Told::kEnded:
       // The prefetch comes to the end of it by itself: the last files are still to be read.
       forecast_.Forget();
+      handover_.Leave(job.id());
       job.search.Restart();
       job.MarkPass(watch_);
       if (forecast_.several()) Tell(true);
@@ -158,6 +181,7 @@ void OrderTracker::BeginPass(TrackedJob& job) {
 void OrderTracker::EndJob(TrackedJob& job) {
   job.search.Cancel();
   job.RecordPass(nullptr);
+  handover_.Leave(job.id());
   if (std::string known = job.prediction.Describe(); !known.empty()) ended_ = std::move(known);
   hints_.Ended(job.id());
 }
@@ -179,12 +203,14 @@ void OrderTracker::Follow(TrackedJob& job, IdentifiedOrder found) {
   ended_.clear();
   if (known.seed && known.offset == 0) finder_.SearchStreams(job, *known.seed, job.passes_known - 1);
   job.recorder.RecordKnown(known);
+  handover_.Follow(job.id(), known);
   Tell(true);
 }
 
 void OrderTracker::Lose(TrackedJob& job) {
   LogLimited(spdlog::level::info, "lost orders", job.prediction.Describe(),
              "the reads are no longer as predicted: " + job.prediction.Describe());
+  handover_.Leave(job.id());
   job.MarkPass(watch_);
   job.search.Restart();
   statistics_.Add(Stat::kOrdersLost, 1);

@@ -15,6 +15,7 @@
 #include "predict/identified_order.h"
 #include "predict/job_table.h"
 #include "predict/order_finder.h"
+#include "predict/order_handover.h"
 #include "predict/order_predictor_options.h"
 #include "predict/prediction_status.h"
 #include "prefetch/predicted_orders.h"
@@ -51,6 +52,7 @@ class OrderTracker {
 
  private:
   uint64_t NowUs() const { return options_.clock_us(); }
+  void TakeOverHints();
   void TakeAccess(const Access& access);
   void NoteScript(TrackedJob& job, const Access& access);
   void TakeGap(uint64_t dropped);
@@ -78,6 +80,7 @@ class OrderTracker {
   SampleLists lists_;
   JobTable jobs_;
   Hints hints_;
+  OrderHandover handover_;
   OrderFinder finder_;
   std::string ended_;    // describes the order of the last job that has ended, until another order is found
   uint32_t script_ = 0;  // that has read last; 0: not known
@@ -85,6 +88,7 @@ class OrderTracker {
   HotDataPause pause_;   // while data is hot and no order is known: there are no jobs
   ForecastPublisher forecast_;
   uint64_t looked_us_ = 0;
+  bool hints_taken_over_ = false;
 };
 
 }  // namespace augur

@@ -17,27 +17,6 @@ namespace {
 
 constexpr uint64_t kEpochsAhead = 16;
 
-// None: the record cannot be read, there is no room for it, or the epoch is no replay of it, or not enough of one yet.
-std::optional<IdentifiedOrder> Recall(ReplayStore& runs, const EpochStart& epoch, const std::vector<EntryNumber>& seen,
-                                      const ReplayMatch& match) {
-  Result<Run> run = runs.Load(match.run);
-  if (!run.ok() || match.epoch >= run->epochs.size()) return std::nullopt;
-  auto order = std::make_shared<const EpochOrder>(std::move(run->epochs[match.epoch]));
-  if (!IsReplay(*order, epoch, seen)) return std::nullopt;
-  IdentifiedOrder found;
-  found.bits = match.bits;
-  found.run = match.run;
-  found.run_epoch = match.epoch;
-  found.order = std::move(order);
-  for (size_t i = match.epoch + 1; i < run->epochs.size(); ++i) {
-    found.recorded.push_back(std::make_shared<const Order>(std::move(run->epochs[i])));
-  }
-  found.what = "recorded run " + match.run + (run->finding.empty() ? "" : " (" + run->finding + ")");
-  found.how = "recognised after " + std::to_string(ReadsOf(epoch)) + " reads";
-  (void)runs.Touch(match.run);
-  return found;
-}
-
 }  // namespace
 
 std::vector<Guess> ContinuationsOf(const ReplayStore& runs) {
@@ -53,6 +32,20 @@ std::vector<Guess> ContinuationsOf(const ReplayStore& runs) {
   return guesses;
 }
 
+std::optional<IdentifiedOrder> LoadRecorded(const ReplayStore& runs, const std::string& run, uint64_t epoch) {
+  Result<Run> record = runs.Load(run);
+  if (!record.ok() || epoch >= record->epochs.size()) return std::nullopt;
+  IdentifiedOrder loaded;
+  loaded.run = run;
+  loaded.run_epoch = epoch;
+  loaded.order = std::make_shared<const EpochOrder>(std::move(record->epochs[epoch]));
+  for (size_t i = epoch + 1; i < record->epochs.size(); ++i) {
+    loaded.recorded.push_back(std::make_shared<const Order>(std::move(record->epochs[i])));
+  }
+  loaded.what = "recorded run " + run + (record->finding.empty() ? "" : " (" + record->finding + ")");
+  return loaded;
+}
+
 // Reads behind the first kSeenFiles tell the order, but no other record.
 std::optional<IdentifiedOrder> RecognizeRun(ReplayStore& runs, const EpochStart& epoch,
                                             std::vector<EntryNumber>* tried) {
@@ -63,7 +56,12 @@ std::optional<IdentifiedOrder> RecognizeRun(ReplayStore& runs, const EpochStart&
   if (!matches.ok()) return std::nullopt;
   for (const ReplayMatch& match : *matches) {
     if (match.bits < CandidateScorer::kBelievedBits) return std::nullopt;
-    if (std::optional<IdentifiedOrder> found = Recall(runs, epoch, *tried, match)) return found;
+    std::optional<IdentifiedOrder> found = LoadRecorded(runs, match.run, match.epoch);
+    if (!found || !IsReplay(*found->order, epoch, *tried)) continue;
+    found->bits = match.bits;
+    found->how = "recognised after " + std::to_string(ReadsOf(epoch)) + " reads";
+    (void)runs.Touch(match.run);
+    return found;
   }
   return std::nullopt;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "predict/identified_order.h"
@@ -13,6 +15,10 @@ namespace augur {
 // How those recorded runs may go on whose orders were found: from the epoch that was read last, or from one of the 15
 // after it. Waits for the disk.
 std::vector<Guess> ContinuationsOf(const ReplayStore& runs);
+
+// A recorded epoch, with those recorded after it; none: it cannot be read, or there is no room for it. Waits for the
+// disk.
+std::optional<IdentifiedOrder> LoadRecorded(const ReplayStore& runs, const std::string& run, uint64_t epoch);
 
 // The recorded epoch that is read again, with those recorded after it; none: there is none, it cannot be read, there is
 // no room for it, or the reads are too few to tell. `tried`: the first files of the epoch, when the records were read

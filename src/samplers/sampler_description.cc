@@ -93,7 +93,8 @@ Result<SamplerDescription> ResolveSamplerHint(const SamplerHint& hint) {
                           .share = std::move(share),
                           .first_epoch = hint.epoch_from,
                           .is_endless = named.is_endless,
-                          .part_size = hint.split_size};
+                          .part_size = hint.split_size,
+                          .words = hint.words};
   if (!hint.position) spec.stream_seed = TorchStreamSeed(*unsplit);
   return spec;
 }

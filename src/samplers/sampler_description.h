@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "augur/status.h"
 #include "samplers/rank_subset.h"
@@ -24,6 +25,7 @@ struct SamplerDescription {
   // holds only if nothing else was drawn before, so the stream of this seed should be searched when the first reads
   // deny it.
   std::optional<uint64_t> stream_seed = std::nullopt;
+  std::vector<std::string> words = {};  // SamplerHint::words
 
   // The first `count` indices that the ranks of this host read in an epoch, of all of them for SIZE_MAX.
   void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const;

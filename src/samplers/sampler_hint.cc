@@ -133,6 +133,7 @@ Result<uint32_t> SamplerHint::NeededSeed32() const {
 
 Result<SamplerHint> ParseSamplerHint(std::span<const std::string> words) {
   SamplerHint hint;
+  hint.words.assign(words.begin(), words.end());
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const size_t equals = word.find('=');

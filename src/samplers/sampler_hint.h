@@ -20,6 +20,7 @@ struct SamplerHint {
   static constexpr uint64_t kPositionMax = uint64_t{1} << 36;
   static constexpr uint64_t kStrideMax = uint64_t{1} << 32;
 
+  std::vector<std::string> words;      // all of them, as they were given
   std::string sampler;                 // --sampler: a name of NamedSampler
   std::optional<uint64_t> seed;        // --seed: a negative one modulo 2^64, as torch takes it
   uint64_t epoch_from = 0;             // --epoch-from: the epoch that is read next

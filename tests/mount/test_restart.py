@@ -179,6 +179,30 @@ def test_the_order_is_found_again(room, mounts, point, killer, data, ahead):
         drop_caches()
 
 
+def test_the_order_is_taken_over(room, mounts, point, killer, data, ahead):
+    """L8: one that only a hint could tell, in the midst of the epoch, and by the next daemon from the one after it."""
+    torch = pytest.importorskip("torch")
+    seed = 700_070_007
+    mounts.mount(data.store, point, SMALL, f"log={room}/log")
+    done = run([ahead.augurctl, "hint", point, "--sampler", "distributed", "--seed", str(seed)])
+    assert (done.returncode, done.stderr) == (0, ""), done
+    order = [data.paths[at] for at in torch.randperm(len(data.paths), generator=torch.Generator().manual_seed(seed)).tolist()]
+    begin = 0
+    for found in (1, 2, 3):
+        # A few reads tell it: one after the other of one process, of which a READ or the open may not be seen.
+        for path in order[begin:begin + len(order) // 4]:
+            data.check(point, path)
+            begin += 1
+            if ahead.counters()["orders_found"] == found:
+                break
+            time.sleep(0.02)
+        wait_until(lambda found=found: ahead.counters()["orders_found"] == found, lambda: f"found: {ahead.status()}")
+        how = "taken over after" if found > 1 else "as hinted"
+        assert how in ahead.status()["mount"]["predicted"], ahead.status()
+        killer.kill()
+        drop_caches()
+
+
 def test_decoded_images_are_found_again(room, mounts, point, killer, view_images_store, view_images, ctl):
     """L8: those that were written down; none is decoded again."""
     pytest.importorskip("numpy")

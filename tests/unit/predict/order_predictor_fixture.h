@@ -156,6 +156,7 @@ class OrderPredictorTest : public OrderTest {
         OrderPredictorOptions{.memory_bytes = PredictionBytes(opened_->summary().file_count),
                               .search_threads = 1,
                               .search_core_seconds_max = search_core_seconds_max_,
+                              .lasting = lasting_,
                               .replay_folder = replay_folder,
                               .accesses_max = accesses_max_,
                               .fetched_files = fetched_files_,
@@ -252,6 +253,7 @@ class OrderPredictorTest : public OrderTest {
   bool idle_class_ = true;
   double search_core_seconds_max_ = kSearchCoreSecondsMax;
   size_t accesses_max_ = OrderPredictorOptions().accesses_max;
+  LastingOrders* lasting_ = nullptr;
   // Called by the OrderPredictor's thread. Data is never hot, unless a test says so.
   std::function<double()> fetched_files_ = [files = 0.0]() mutable { return files += 1000; };
   std::atomic<double> price_ = 0;    // of a try

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/order_handover.h"
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "control/lasting_orders.h"
+#include "samplers/sampler_description.h"
+#include "samplers/sampler_hint.h"
+#include "unit/predict/order_predictor_fixture.h"
+
+namespace augur {
+namespace {
+
+// No framework's, and no seed that people give.
+constexpr uint64_t kRareSeed = 3'141'592'653;
+
+// A daemon dies in the midst of an epoch, and another one goes on with the mount.
+class OrderHandoverTest : public OrderPredictorTest {
+ protected:
+  OrderHandoverTest() {
+    lasting_ = texts_.get();
+    search_core_seconds_max_ = 0;  // what the second daemon knows is what the first one has handed over
+  }
+  void SetUp() override {
+    OrderPredictorTest::SetUp();
+    usual_ = known_;
+  }
+
+  // Knows this sampler beside the usual ones, as after a hint or a search.
+  void Know(std::shared_ptr<const Sampler> sampler) {
+    auto known = std::make_shared<std::vector<KnownSampler>>(*usual_);
+    known->insert(known->begin() + 1, {.sampler = std::move(sampler), .epochs = 10});
+    known_ = std::move(known);
+  }
+  // What is read while the first daemon follows this part of epoch 1; then the second one begins.
+  void PlayUntilRead(TraceSimulation* simulation, double part, const std::string& replay_folder = "") {
+    Start(simulation, replay_folder);
+    Begin(simulation);
+    const auto all = static_cast<double>(std::ranges::count(reads_, uint64_t{1}, &TrueRead::epoch));
+    uint64_t read = 0;
+    const auto last = std::ranges::find_if(
+        reads_, [&](const TrueRead& one) { return one.epoch == 1 && static_cast<double>(++read) >= part * all; });
+    ASSERT_NE(last, reads_.end());
+    PlayUntil(last->time_us);
+    EXPECT_NE(Told().find(" predicted so far"), std::string::npos) << Told();
+    EXPECT_EQ(Told().find("nothing now"), std::string::npos) << Told();
+    known_ = usual_;
+    orders_.ForgetPredicted();
+    Start(simulation, replay_folder);
+  }
+  size_t Written() const {
+    return std::ranges::count_if(texts_->followed.texts,
+                                 [](const LastingTexts::Text& text) { return !text.Read().empty(); });
+  }
+  // Of the reads of an epoch that the second daemon has seen.
+  void ForgetShares() { share_.clear(); }
+
+  std::unique_ptr<LastingOrders> texts_ = std::make_unique<LastingOrders>();
+  std::shared_ptr<const std::vector<KnownSampler>> usual_;
+};
+
+TEST_F(OrderHandoverTest, ARareSeedIsKnownAfterAFewReadsInMidEpoch) {
+  for (const bool is_handed_over : {true, false}) {
+    const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
+    Know(rare);
+    lasting_ = is_handed_over ? texts_.get() : nullptr;
+    TraceSimulation simulation(1, false);
+    simulation.AddJob(PlanOf(rare));
+    PlayUntilRead(&simulation, 0.4);
+    ForgetShares();
+    PlayUntil(TraceEnd());
+    if (is_handed_over) {
+      // Of 720 reads that are left it takes 6 to 24.
+      EXPECT_GE(share(1), 0.95) << Told();
+      EXPECT_GE(share(2), 0.98) << Told();
+      EXPECT_NE(Told().find("taken over after "), std::string::npos) << Told();
+      EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U);
+    } else {
+      EXPECT_EQ(Told().find("predicted so far"), std::string::npos) << Told();
+    }
+  }
+}
+
+// The daemon died between two epochs: the second one sees the next epoch alone.
+TEST_F(OrderHandoverTest, TheEpochAfterTheOneThatWasFollowed) {
+  const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
+  Know(rare);
+  TraceSimulation simulation(2, false);
+  simulation.AddJob(PlanOf(rare));
+  PlayUntilRead(&simulation, 1);
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(2), 0.95) << Told();
+}
+
+TEST_F(OrderHandoverTest, ADaemonThatKnowsNothingYetHandsOnWhatItWasGiven) {
+  const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
+  Know(rare);
+  TraceSimulation simulation(3, false);
+  simulation.AddJob(PlanOf(rare));
+  PlayUntilRead(&simulation, 0.3);
+  for (int died = 0; died < 5; ++died) {
+    for (int read = 0; read < 2; ++read) TellNext();
+    predictor_->Flush();
+    Start(&simulation);
+  }
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(1), 0.95) << Told();
+}
+
+// The ranks of this host come with the order: the second daemon reads nothing of the others ahead.
+TEST_F(OrderHandoverTest, OneRankOfFour) {
+  const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
+  Know(rare);
+  TraceSimulation simulation(4, false);
+  JobPlan plan = PlanOf(rare);
+  plan.ranks = 4;
+  plan.local_ranks = {2};
+  simulation.AddJob(plan);
+  PlayUntilRead(&simulation, 0.3);
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(1), 0.9) << Told();
+  EXPECT_NE(Told().find("rank 2 of 4"), std::string::npos) << Told();
+  EXPECT_NE(Told().find("taken over after "), std::string::npos) << Told();
+}
+
+TEST_F(OrderHandoverTest, ARecordedRun) {
+  std::mt19937_64 random(5);
+  std::vector<Order> epochs(3, Order(kSamples));
+  for (Order& epoch : epochs) {
+    for (EntryNumber& file : epoch) file = train_->files()[random() % kSamples];
+  }
+  const std::string folder = folder_ + "/replay";
+  JobPlan plan;
+  plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
+  {
+    TraceSimulation first(6, false);
+    first.AddJob(plan);
+    Start(&first, folder);
+    PlayToTheUnmount(&first, 200);
+  }
+  TraceSimulation again(6, false);
+  again.AddJob(plan);
+  PlayUntilRead(&again, 0.4, folder);
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(1), 0.95) << Told();
+  EXPECT_GE(share(2), 0.98) << Told();
+  EXPECT_NE(Told().find("taken over after "), std::string::npos) << Told();
+}
+
+// The script has ended while no daemon was there. Another one reads in another order.
+TEST_F(OrderHandoverTest, WhatNobodyGoesOnWithIsForgotten) {
+  const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
+  Know(rare);
+  TraceSimulation simulation(7, false);
+  simulation.AddJob(PlanOf(rare));
+  PlayUntilRead(&simulation, 0.5);
+  EXPECT_EQ(Written(), 1U);
+  TraceSimulation other(8, false);
+  JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed + 12'345)));
+  plan.epochs = 2 + OrderHandover::kReadsToTake / kSamples;
+  other.AddJob(plan);
+  Start(&other);
+  Play(&other);
+  EXPECT_EQ(Told().find("predicted so far"), std::string::npos) << Told();
+  EXPECT_EQ(Written(), 0U);
+}
+
+TEST_F(OrderHandoverTest, WhatAnotherProcessHasLeftThereIsNotTrusted) {
+  std::mt19937_64 random(9);
+  for (LastingTexts::Text& text : texts_->followed.texts) {
+    text.bytes = static_cast<uint32_t>(random());
+    for (char& byte : text.content) byte = static_cast<char>(random());
+  }
+  texts_->followed.texts[0].Write("{}");
+  texts_->followed.texts[1].Write(R"({"rule":1})");
+  TraceSimulation simulation(10, false);
+  simulation.AddJob(PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 42))));
+  Start(&simulation);
+  Play(&simulation);
+  ExpectPredicted(0.95, 0.98);
+  EXPECT_EQ(Written(), 1U);
+}
+
+// A hint of one rank. It is a hint for the second daemon, too, and names the order that the first one followed.
+TEST_F(OrderHandoverTest, AHint) {
+  const std::vector<std::string> words = {"--sampler", "distributed",  "--seed", "70007",   "--epoch-from",
+                                          "31",        "--world-size", "2",      "--ranks", "1"};
+  const Result<SamplerHint> hint = ParseSamplerHint(words);
+  ASSERT_TRUE(hint.ok()) << hint.status().text();
+  TraceSimulation simulation(11, false);
+  JobPlan plan;
+  plan.order = [this](uint64_t epoch) {
+    return FilesOf(*train_, EpochOf(*MakeTorchSampler(FreshSeedRecipe("truth", 70'007)), samples_, 31 + epoch));
+  };
+  plan.ranks = 2;
+  plan.local_ranks = {1};
+  simulation.AddJob(plan);
+  Start(&simulation);
+  predictor_->AddHint(ResolveSamplerHint(*hint).value());
+  Begin(&simulation);
+  PlayUntil(accesses_[accesses_.size() / 2].time_us);
+  EXPECT_NE(Told().find("as hinted"), std::string::npos) << Told();
+  orders_.ForgetPredicted();
+  Start(&simulation);
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(1), 0.8) << Told();  // of the 250 reads that are left
+  EXPECT_GE(share(2), 0.95) << Told();
+  EXPECT_NE(Told().find("agrees with epoch 33"), std::string::npos) << Told();
+  EXPECT_NE(Told().find("taken over after "), std::string::npos) << Told();
+}
+
+// It is about the next script. The daemon dies while another script reads, which does not agree with it.
+TEST_F(OrderHandoverTest, AHintThatWaits) {
+  const Result<SamplerHint> hint =
+      ParseSamplerHint(std::vector<std::string>{"--sampler", "distributed", "--seed", "70007"});
+  ASSERT_TRUE(hint.ok()) << hint.status().text();
+  TraceSimulation simulation(12, false);
+  JobPlan other = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", kRareSeed)));
+  other.epochs = 1;
+  simulation.AddJob(other);
+  JobPlan hinted = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 70'007)));
+  hinted.epochs = 2;
+  hinted.start_us = 60'000'000;
+  simulation.AddJob(hinted);
+  Start(&simulation);
+  Begin(&simulation);
+  PlayUntil(accesses_[100].time_us);
+  predictor_->AddHint(ResolveSamplerHint(*hint).value());
+  PlayUntil(accesses_[200].time_us);
+  Start(&simulation);
+  PlayUntil(60'000'000);
+  EXPECT_NE(Told().find("hint: torch DistributedSampler, seed 70007 + epoch"), std::string::npos) << Told();
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(0), 0.95) << Told();
+  EXPECT_NE(Told().find("as hinted"), std::string::npos) << Told();
+}
+
+TEST(FollowedOrderTest, WhatIsReadIsWhatWasWritten) {
+  FollowedOrder order;
+  order.rule = "torchvision ImageFolder";
+  order.root = "a \"b\"/\n";
+  order.samplers = {"torch-fresh seed 7 step 1 epoch 9"};
+  order.epoch = 9;
+  order.share = {
+      .kind = RankSubset::Kind::kSlices, .world_size = 4, .ranks = {1, 3}, .batch = 32, .begin = 0, .end = 0};
+  order.continues = true;
+  order.seed = 7;
+  order.offset = 2;
+  order.what = "torch RandomSampler, seed 0x7";
+  const std::optional<FollowedOrder> read = ParseFollowed(RenderFollowed(order));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->root, order.root);
+  EXPECT_EQ(read->share.ranks, order.share.ranks);
+  EXPECT_EQ(read->share.batch, 32U);
+  EXPECT_EQ(read->seed, 7U);
+  EXPECT_EQ(RenderFollowed(*read), RenderFollowed(order));
+}
+
+TEST(FollowedOrderTest, AShareThatCannotBeIsNone) {
+  const auto is_read = [](RankSubset share) {
+    FollowedOrder order;
+    order.share = std::move(share);
+    return ParseFollowed(RenderFollowed(order)).has_value();
+  };
+  EXPECT_TRUE(is_read({}));
+  EXPECT_FALSE(is_read({.world_size = 0}));
+  EXPECT_FALSE(is_read({.world_size = 2, .ranks = {2}}));
+  EXPECT_FALSE(is_read({.world_size = 2, .ranks = {}}));
+  EXPECT_FALSE(is_read({.world_size = uint64_t{1} << 60, .ranks = {1}}));
+  EXPECT_FALSE(is_read({.kind = RankSubset::Kind::kBatches, .world_size = 2, .ranks = {1}, .batch = 0}));
+  EXPECT_FALSE(is_read({.kind = RankSubset::Kind::kSlices, .world_size = 4, .ranks = {1}, .batch = 6}));
+  EXPECT_FALSE(is_read({.kind = RankSubset::Kind::kPiece, .world_size = 2, .begin = 5, .end = 5}));
+  EXPECT_FALSE(is_read({.kind = static_cast<RankSubset::Kind>(9)}));
+}
+
+}  // namespace
+}  // namespace augur
