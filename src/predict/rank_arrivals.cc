@@ -9,7 +9,7 @@ namespace augur {
 namespace {
 
 // Strangers' reads lose bits without end; a rank that comes after them is to be seen within as many reads as at first.
-constexpr double kBitsMin = -8;
+constexpr double kArrivalBitsMin = -8;
 constexpr double kNothingBits = 0.1;
 // One read may be a stranger's.
 constexpr uint64_t kReadsMin = 2;
@@ -45,7 +45,7 @@ RankArrivals::Verdict RankArrivals::SawOther(EntryNumber file, StreamId stream) 
   // The first read of a stream says nothing.
   Verdict verdict;
   verdict.agrees = place.has_value() && evidence_->bits() > before - kNothingBits;
-  if (evidence_->bits() < kBitsMin) Restart();
+  if (evidence_->bits() < kArrivalBitsMin) Restart();
   if (!place) return verdict;
   ++reads_of_[guess_.share.RankOf(*place)];
   if (stream != 0) ++others_[stream];
