@@ -10,7 +10,10 @@ import shutil
 import time
 
 import pytest
-from conftest import PATIENCE_S, pack, run, statistics, wait_until
+from mounts import statistics
+from patience import PATIENCE_S, wait_until
+from program_runs import run
+from stores import pack
 
 FILES_PER_FOLDER = 100
 # Of the 18 MB of the fixture `data`: 8 MiB of it for files pushed ahead, 29 for kept ones; and all of the data fits.
