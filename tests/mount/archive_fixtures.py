@@ -6,7 +6,8 @@ import shutil
 import pytest
 from archive_readers import Readers
 from archive_tree import make_archive_tree
-from conftest import make_room, pack
+from rooms import make_room
+from stores import pack
 from view_fixtures import mounted_once, view  # noqa: F401
 
 

@@ -12,47 +12,12 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 # What these modules assert is told as what a test asserts.
 pytest.register_assert_rewrite("daemon_deaths", "program_runs", "rooms", "shared_memory", "skips", "started_mounts", "stores")
-from daemon_deaths import crash_until, end_mount, kill_all  # noqa: E402, F401
-from kernel_caches import drop_caches, unless_caches_are_dropped  # noqa: E402, F401
-from mounts import (  # noqa: E402, F401
-    URING_SWITCH,
-    augurfs_words,
-    children,
-    daemons,
-    holders,
-    is_running,
-    mount_rows,
-    statistics,
-)
-from patience import PATIENCE_S, wait_until  # noqa: E402, F401
 from prefetching import DataSet, Prediction  # noqa: E402
-from processes import anonymous_bytes, lone_daemon, open_files, thread_names  # noqa: E402, F401
-from program_runs import NOBODY, as_user, assert_refused, run  # noqa: E402, F401
-from rooms import make_room, point, private_room, room, session_room  # noqa: E402, F401
-from shared_memory import ROOT_SHARED, shared_memory  # noqa: E402, F401
-from skips import (  # noqa: E402, F401
-    looks_at_all_threads,
-    measures_memory,
-    needs_root,
-    no_error_at_a_crash,
-    not_over_uring,
-    skip_without_overlay,
-)
+from rooms import point, private_room, room, session_room  # noqa: E402, F401
+from shared_memory import shared_memory  # noqa: E402, F401
 from started_mounts import augurfs, module_mounts, mounted, mounts  # noqa: E402, F401
-from stores import (  # noqa: E402, F401
-    HELLO,
-    own_store,
-    pack,
-    read_hello,
-    small_store,
-    small_tree,
-    store,
-    tree,
-    view_images,
-    view_images_store,
-)
-from system_calls import errno_of, libc  # noqa: E402, F401
-from transports import TRANSPORT, transport, uring_switched_on  # noqa: E402, F401
+from stores import own_store, small_store, small_tree, store, tree, view_images, view_images_store  # noqa: E402, F401
+from transports import TRANSPORT, transport  # noqa: E402, F401
 
 # Files of tests whose mounts are tried over both transports in any run.
 ON_BOTH_TRANSPORTS = {"test_caching", "test_lifecycle", "test_prefetch",

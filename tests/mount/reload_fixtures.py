@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from conftest import run
+from program_runs import run
 
 
 def reload(ctl, point, *options, prefix=()):

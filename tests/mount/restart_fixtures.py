@@ -7,7 +7,11 @@ import signal
 
 import pytest
 
-from conftest import daemons, drop_caches, holders, open_files, run, wait_until
+from kernel_caches import drop_caches
+from mounts import daemons, holders
+from patience import wait_until
+from processes import open_files
+from program_runs import run
 from test_mount_command import HandedDown
 
 

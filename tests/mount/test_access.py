@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may see what: SEMANTICS.md, Access."""
 
-from conftest import as_user, needs_root, run
+from program_runs import as_user, run
+from skips import needs_root
 
 pytestmark = needs_root
 

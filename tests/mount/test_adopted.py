@@ -9,8 +9,12 @@ import tarfile
 
 import pytest
 
-from conftest import PATIENCE_S, drop_caches, errno_of, needs_root, run
+from kernel_caches import drop_caches
 from odd_tree import MANY, noise, odd_files
+from patience import PATIENCE_S
+from program_runs import run
+from skips import needs_root
+from system_calls import errno_of
 
 pytestmark = needs_root
 

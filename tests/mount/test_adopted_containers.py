@@ -9,8 +9,11 @@ import zipfile
 
 import pytest
 
-from conftest import drop_caches, errno_of, needs_root, run
+from kernel_caches import drop_caches
 from odd_tree import noise
+from program_runs import run
+from skips import needs_root
+from system_calls import errno_of
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from container_files import RECORDIO_MAGIC, image_record, mds, recordio  # noqa: E402

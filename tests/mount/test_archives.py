@@ -15,7 +15,11 @@ import subprocess
 import tarfile
 
 import pytest
-from conftest import errno_of, needs_root, no_error_at_a_crash, pack, run, wait_until
+from patience import wait_until
+from program_runs import run
+from skips import needs_root, no_error_at_a_crash
+from stores import pack
+from system_calls import errno_of
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL.Image")

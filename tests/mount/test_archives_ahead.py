@@ -12,7 +12,9 @@ import sys
 import tarfile
 
 import pytest
-from conftest import needs_root, pack, wait_until
+from patience import wait_until
+from skips import needs_root
+from stores import pack
 
 pytest.importorskip("torch")
 pytest.importorskip("numpy")

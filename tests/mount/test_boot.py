@@ -9,7 +9,9 @@ import subprocess
 
 import pytest
 
-from conftest import HELLO, needs_root, run
+from program_runs import run
+from skips import needs_root
+from stores import HELLO
 
 UNITS = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "systemd"
 SYSTEMD = pathlib.Path("/lib/systemd/systemd")

@@ -11,18 +11,13 @@ import subprocess
 import sys
 
 import pytest
-from conftest import (
-    PATIENCE_S,
-    anonymous_bytes,
-    drop_caches,
-    measures_memory,
-    needs_root,
-    run,
-    statistics,
-    unless_caches_are_dropped,
-    wait_until,
-)
+from kernel_caches import drop_caches, unless_caches_are_dropped
+from mounts import statistics
 from odd_tree import content_of_size
+from patience import PATIENCE_S, wait_until
+from processes import anonymous_bytes
+from program_runs import run
+from skips import measures_memory, needs_root
 
 pytestmark = needs_root
 

@@ -9,20 +9,15 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    HELLO,
-    PATIENCE_S,
-    crash_until,
-    daemons,
-    drop_caches,
-    is_running,
-    mount_rows,
-    needs_root,
-    run,
-    wait_until,
-)
+from daemon_deaths import crash_until
+from kernel_caches import drop_caches
+from mounts import daemons, is_running, mount_rows
+from patience import PATIENCE_S, wait_until
 from prefetching import log_of
+from program_runs import run
 from restart_fixtures import assert_served_again
+from skips import needs_root
+from stores import HELLO
 
 pytestmark = needs_root
 

@@ -14,7 +14,11 @@ import struct
 import subprocess
 
 import pytest
-from conftest import HELLO, NOBODY, PATIENCE_S, as_user, is_running, needs_root, not_over_uring, run, wait_until
+from mounts import is_running
+from patience import PATIENCE_S, wait_until
+from program_runs import NOBODY, as_user, run
+from skips import needs_root, not_over_uring
+from stores import HELLO
 
 pytestmark = needs_root
 

@@ -11,8 +11,11 @@ import signal
 
 import pytest
 
-from conftest import PATIENCE_S, errno_of, needs_root, pack
 from odd_tree import MANY, MIB, content_of_size, odd_files
+from patience import PATIENCE_S
+from skips import needs_root
+from stores import pack
+from system_calls import errno_of
 
 pytestmark = needs_root
 

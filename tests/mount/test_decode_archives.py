@@ -6,7 +6,8 @@ import os
 import subprocess
 
 import pytest
-from conftest import needs_root, pack
+from skips import needs_root
+from stores import pack
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL.Image")

@@ -14,7 +14,11 @@ import time
 
 import cgroup
 import pytest
-from conftest import as_user, needs_root, pack, run, statistics, wait_until
+from mounts import statistics
+from patience import wait_until
+from program_runs import as_user, run
+from skips import needs_root
+from stores import pack
 from view_tree import coded, photo
 
 pytestmark = needs_root

@@ -8,8 +8,12 @@ import shutil
 import sys
 
 import pytest
-from conftest import drop_caches, end_mount, needs_root, pack, wait_until
+from daemon_deaths import end_mount
 from forged_hash import forge
+from kernel_caches import drop_caches
+from patience import wait_until
+from skips import needs_root
+from stores import pack
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")

@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from conftest import needs_root, run, wait_until
+from patience import wait_until
 from prefetching import DataSet, Prediction
+from program_runs import run
+from skips import needs_root
 
 pytest.importorskip("torch")
 pytestmark = needs_root

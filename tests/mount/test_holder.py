@@ -7,21 +7,14 @@ import signal
 
 import pytest
 
-from conftest import (
-    HELLO,
-    daemons,
-    drop_caches,
-    end_mount,
-    errno_of,
-    holders,
-    is_running,
-    libc,
-    mount_rows,
-    needs_root,
-    read_hello,
-    wait_until,
-)
+from daemon_deaths import end_mount
+from kernel_caches import drop_caches
+from mounts import daemons, holders, is_running, mount_rows
+from patience import wait_until
 from prefetching import log_of
+from skips import needs_root
+from stores import HELLO, read_hello
+from system_calls import errno_of, libc
 
 pytestmark = needs_root
 

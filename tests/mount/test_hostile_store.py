@@ -9,7 +9,11 @@ import tarfile
 
 import pytest
 
-from conftest import NOBODY, PATIENCE_S, as_user, errno_of, mount_rows, needs_root, run
+from mounts import mount_rows
+from patience import PATIENCE_S
+from program_runs import NOBODY, as_user, run
+from skips import needs_root
+from system_calls import errno_of
 
 pytestmark = needs_root
 

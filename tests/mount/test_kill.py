@@ -10,8 +10,12 @@ import time
 
 import pytest
 
-from conftest import PATIENCE_S, drop_caches, errno_of, is_running, needs_root, wait_until
+from kernel_caches import drop_caches
+from mounts import is_running
+from patience import PATIENCE_S, wait_until
 from prefetching import DataSet
+from skips import needs_root
+from system_calls import errno_of
 
 pytestmark = needs_root
 

@@ -10,7 +10,11 @@ import sys
 
 import pytest
 
-from conftest import HELLO, PATIENCE_S, children, is_running, needs_root, run, wait_until
+from mounts import children, is_running
+from patience import PATIENCE_S, wait_until
+from program_runs import run
+from skips import needs_root
+from stores import HELLO
 
 yaml = pytest.importorskip("yaml")
 

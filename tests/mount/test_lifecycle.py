@@ -12,20 +12,13 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    HELLO,
-    PATIENCE_S,
-    assert_refused,
-    daemons,
-    errno_of,
-    is_running,
-    mount_rows,
-    needs_root,
-    read_hello,
-    run,
-    thread_names,
-    wait_until,
-)
+from mounts import daemons, is_running, mount_rows
+from patience import PATIENCE_S, wait_until
+from processes import thread_names
+from program_runs import assert_refused, run
+from skips import needs_root
+from stores import HELLO, read_hello
+from system_calls import errno_of
 
 pytestmark = needs_root
 

@@ -14,7 +14,10 @@ import sys
 import time
 
 import pytest
-from conftest import errno_of, needs_root, pack, run
+from program_runs import run
+from skips import needs_root
+from stores import pack
+from system_calls import errno_of
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "format"))
 import bad  # noqa: E402

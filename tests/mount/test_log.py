@@ -7,7 +7,10 @@ import pathlib
 import stat
 
 import pytest
-from conftest import HELLO, augurfs_words, needs_root, run
+from mounts import augurfs_words
+from program_runs import run
+from skips import needs_root
+from stores import HELLO
 from test_damage import damage
 
 pytestmark = needs_root

@@ -9,23 +9,14 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    HELLO,
-    NOBODY,
-    PATIENCE_S,
-    assert_refused,
-    daemons,
-    holders,
-    is_running,
-    libc,
-    lone_daemon,
-    mount_rows,
-    needs_root,
-    read_hello,
-    run,
-    wait_until,
-)
+from mounts import daemons, holders, is_running, mount_rows
+from patience import PATIENCE_S, wait_until
 from prefetching import log_of
+from processes import lone_daemon
+from program_runs import NOBODY, assert_refused, run
+from skips import needs_root
+from stores import HELLO, read_hello
+from system_calls import libc
 
 pytestmark = needs_root
 

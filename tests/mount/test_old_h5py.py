@@ -10,7 +10,8 @@ import pickle
 import subprocess
 
 import pytest
-from conftest import PATIENCE_S, needs_root
+from patience import PATIENCE_S
+from skips import needs_root
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")

@@ -7,8 +7,14 @@ import signal
 
 import pytest
 
-from conftest import HELLO, drop_caches, errno_of, holders, is_running, needs_root, read_hello, run, wait_until
+from kernel_caches import drop_caches
+from mounts import holders, is_running
+from patience import wait_until
 from prefetching import log_of
+from program_runs import run
+from skips import needs_root
+from stores import HELLO, read_hello
+from system_calls import errno_of
 from test_kill import KILLED
 
 pytestmark = [needs_root, pytest.mark.skipif("AUGUR_SANITIZER" in os.environ, reason="a sanitizer wants to be loaded first")]

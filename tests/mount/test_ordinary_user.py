@@ -9,19 +9,12 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    HELLO,
-    NOBODY,
-    as_user,
-    assert_refused,
-    errno_of,
-    is_running,
-    mount_rows,
-    needs_root,
-    read_hello,
-    run,
-    wait_until,
-)
+from mounts import is_running, mount_rows
+from patience import wait_until
+from program_runs import NOBODY, as_user, assert_refused, run
+from skips import needs_root
+from stores import HELLO, read_hello
+from system_calls import errno_of
 
 pytestmark = needs_root
 

@@ -9,7 +9,10 @@ import shutil
 import stat
 
 import pytest
-from conftest import errno_of, needs_root, pack, run, skip_without_overlay
+from program_runs import run
+from skips import needs_root, skip_without_overlay
+from stores import pack
+from system_calls import errno_of
 
 pytestmark = needs_root
 

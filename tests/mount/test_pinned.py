@@ -10,7 +10,10 @@ import sys
 
 import pytest
 
-from conftest import HELLO, assert_refused, errno_of, needs_root, read_hello
+from program_runs import assert_refused
+from skips import needs_root
+from stores import HELLO, read_hello
+from system_calls import errno_of
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "format"))
 import golden  # noqa: E402

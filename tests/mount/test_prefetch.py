@@ -11,19 +11,13 @@ import subprocess
 import sys
 
 import pytest
-from conftest import (
-    NOBODY,
-    PATIENCE_S,
-    as_user,
-    drop_caches,
-    end_mount,
-    is_running,
-    needs_root,
-    run,
-    unless_caches_are_dropped,
-    wait_until,
-)
+from daemon_deaths import end_mount
+from kernel_caches import drop_caches, unless_caches_are_dropped
+from mounts import is_running
+from patience import PATIENCE_S, wait_until
 from prefetching import LARGE, SMALL, DataSet, Prediction, log_of
+from program_runs import NOBODY, as_user, run
+from skips import needs_root
 from test_privileges import family
 
 pytestmark = needs_root

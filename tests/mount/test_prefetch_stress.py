@@ -13,8 +13,12 @@ import subprocess
 import sys
 import time
 
-from conftest import PATIENCE_S, drop_caches, is_running, needs_root, run, wait_until
+from kernel_caches import drop_caches
+from mounts import is_running
+from patience import PATIENCE_S, wait_until
 from prefetching import DataSet, Prediction
+from program_runs import run
+from skips import needs_root
 
 pytestmark = needs_root
 

@@ -4,7 +4,10 @@
 import os
 import pathlib
 
-from conftest import assert_refused, daemons, needs_root, not_over_uring, run, statistics, wait_until
+from mounts import daemons, statistics
+from patience import wait_until
+from program_runs import assert_refused, run
+from skips import needs_root, not_over_uring
 
 pytestmark = needs_root
 

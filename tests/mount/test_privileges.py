@@ -9,7 +9,11 @@ import signal
 
 import pytest
 
-from conftest import HELLO, NOBODY, as_user, assert_refused, children, is_running, mount_rows, needs_root, read_hello, run, wait_until
+from mounts import children, is_running, mount_rows
+from patience import wait_until
+from program_runs import NOBODY, as_user, assert_refused, run
+from skips import needs_root
+from stores import HELLO, read_hello
 
 pytestmark = needs_root
 

@@ -11,23 +11,15 @@ import sys
 
 import pytest
 
-from conftest import (
-    HELLO,
-    drop_caches,
-    errno_of,
-    holders,
-    is_running,
-    kill_all,
-    measures_memory,
-    mount_rows,
-    needs_root,
-    no_error_at_a_crash,
-    pack,
-    read_hello,
-    run,
-    wait_until,
-)
+from daemon_deaths import kill_all
+from kernel_caches import drop_caches
+from mounts import holders, is_running, mount_rows
+from patience import wait_until
 from prefetching import log_of
+from program_runs import run
+from skips import measures_memory, needs_root, no_error_at_a_crash
+from stores import HELLO, pack, read_hello
+from system_calls import errno_of
 from test_kill import KILLED
 from test_privileges import family
 

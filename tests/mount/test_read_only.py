@@ -8,8 +8,11 @@ import stat
 
 import pytest
 
-from conftest import errno_of, mount_rows, needs_root, run
+from mounts import mount_rows
 from odd_tree import walk
+from program_runs import run
+from skips import needs_root
+from system_calls import errno_of
 
 pytestmark = needs_root
 

@@ -15,8 +15,12 @@ import threading
 
 import pytest
 
-from conftest import PATIENCE_S, drop_caches, errno_of, needs_root, run, unless_caches_are_dropped
+from kernel_caches import drop_caches, unless_caches_are_dropped
 from odd_tree import MIB, content_of_size, odd_files
+from patience import PATIENCE_S
+from program_runs import run
+from skips import needs_root
+from system_calls import errno_of
 
 pytestmark = needs_root
 

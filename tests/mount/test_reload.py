@@ -10,23 +10,16 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    NOBODY,
-    PATIENCE_S,
-    as_user,
-    daemons,
-    drop_caches,
-    errno_of,
-    holders,
-    needs_root,
-    open_files,
-    run,
-    unless_caches_are_dropped,
-    wait_until,
-)
+from kernel_caches import drop_caches, unless_caches_are_dropped
+from mounts import daemons, holders
+from patience import PATIENCE_S, wait_until
 from prefetching import Prediction, log_of
+from processes import open_files
+from program_runs import NOBODY, as_user, run
 from reload_fixtures import bytes_of, changes, grown, reload  # noqa: F401
 from restart_fixtures import assert_served_again, restart, script
+from skips import needs_root
+from system_calls import errno_of
 
 pytestmark = needs_root
 

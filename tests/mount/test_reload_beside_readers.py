@@ -12,20 +12,15 @@ import time
 
 import pytest
 
-from conftest import (
-    anonymous_bytes,
-    daemons,
-    drop_caches,
-    holders,
-    kill_all,
-    measures_memory,
-    needs_root,
-    no_error_at_a_crash,
-    run,
-    wait_until,
-)
+from daemon_deaths import kill_all
+from kernel_caches import drop_caches
+from mounts import daemons, holders
+from patience import wait_until
 from prefetching import Prediction, log_of
+from processes import anonymous_bytes
+from program_runs import run
 from reload_fixtures import bytes_of, changes, grown, next_version, reload  # noqa: F401
+from skips import measures_memory, needs_root, no_error_at_a_crash
 
 pytestmark = needs_root
 

@@ -8,9 +8,12 @@ import signal
 
 import pytest
 
-from conftest import drop_caches, errno_of, needs_root, run
+from kernel_caches import drop_caches
 from prefetching import log_of
+from program_runs import run
 from reload_fixtures import Store, bytes_of, grown, reload  # noqa: F401
+from skips import needs_root
+from system_calls import errno_of
 
 pytestmark = needs_root
 

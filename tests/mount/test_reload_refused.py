@@ -6,10 +6,15 @@ import os
 import signal
 import struct
 
-from conftest import daemons, drop_caches, kill_all, needs_root, run, wait_until
+from daemon_deaths import kill_all
+from kernel_caches import drop_caches
+from mounts import daemons
+from patience import wait_until
 from prefetching import Prediction, log_of
+from program_runs import run
 from reload_fixtures import bytes_of, grown, reload  # noqa: F401
 from restart_fixtures import assert_goes_on, restart, script, shared_state
+from skips import needs_root
 
 pytestmark = needs_root
 

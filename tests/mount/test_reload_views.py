@@ -7,8 +7,10 @@ import os
 
 import pytest
 
-from conftest import drop_caches, errno_of, needs_root
+from kernel_caches import drop_caches
 from reload_fixtures import Store, reload
+from skips import needs_root
+from system_calls import errno_of
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")

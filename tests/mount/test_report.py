@@ -10,7 +10,10 @@ import sys
 import xml.etree.ElementTree
 
 import pytest
-from conftest import needs_root, pack, run, wait_until
+from patience import wait_until
+from program_runs import run
+from skips import needs_root
+from stores import pack
 
 pytestmark = needs_root
 

@@ -15,9 +15,12 @@ import time
 
 import pytest
 
-from conftest import PATIENCE_S, drop_caches, needs_root, no_error_at_a_crash, run, wait_until
+from kernel_caches import drop_caches
+from patience import PATIENCE_S, wait_until
 from prefetching import SMALL, DataSet, Prediction, log_of
+from program_runs import run
 from restart_fixtures import assert_open_stays_usable, killer  # noqa: F401
+from skips import needs_root, no_error_at_a_crash
 
 pytestmark = needs_root
 

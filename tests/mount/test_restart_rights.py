@@ -4,23 +4,14 @@
 import os
 import signal
 
-from conftest import (
-    HELLO,
-    NOBODY,
-    as_user,
-    daemons,
-    drop_caches,
-    holders,
-    is_running,
-    looks_at_all_threads,
-    mount_rows,
-    needs_root,
-    open_files,
-    read_hello,
-    run,
-    wait_until,
-)
+from kernel_caches import drop_caches
+from mounts import daemons, holders, is_running, mount_rows
+from patience import wait_until
+from processes import open_files
+from program_runs import NOBODY, as_user, run
 from restart_fixtures import Killer, killer, mount_handed_down  # noqa: F401
+from skips import looks_at_all_threads, needs_root
+from stores import HELLO, read_hello
 from test_privileges import (
     CAP_DAC_READ_SEARCH,
     CAP_SETGID,

@@ -12,8 +12,14 @@ import subprocess
 import tempfile
 
 import pytest
-from conftest import NOBODY, ROOT_SHARED, daemons, drop_caches, end_mount, is_running, measures_memory, needs_root, run, wait_until
+from daemon_deaths import end_mount
+from kernel_caches import drop_caches
+from mounts import daemons, is_running
+from patience import wait_until
 from prefetching import LARGE, DataSet, Prediction, log_of
+from program_runs import NOBODY, run
+from shared_memory import ROOT_SHARED
+from skips import measures_memory, needs_root
 
 pytestmark = needs_root
 

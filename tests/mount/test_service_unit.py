@@ -13,21 +13,13 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    HELLO,
-    NOBODY,
-    PATIENCE_S,
-    crash_until,
-    daemons,
-    drop_caches,
-    holders,
-    is_running,
-    mount_rows,
-    needs_root,
-    read_hello,
-    run,
-    wait_until,
-)
+from daemon_deaths import crash_until
+from kernel_caches import drop_caches
+from mounts import daemons, holders, is_running, mount_rows
+from patience import PATIENCE_S, wait_until
+from program_runs import NOBODY, run
+from skips import needs_root
+from stores import HELLO, read_hello
 from test_mount_command import in_path  # noqa: F401
 
 pytestmark = needs_root

@@ -10,9 +10,15 @@ import subprocess
 
 import pytest
 
-from conftest import PATIENCE_S, drop_caches, errno_of, is_running, needs_root, pack, run, wait_until
 from far_folder import FarFolder
+from kernel_caches import drop_caches
+from mounts import is_running
+from patience import PATIENCE_S, wait_until
 from prefetching import DataSet, Prediction, log_of
+from program_runs import run
+from skips import needs_root
+from stores import pack
+from system_calls import errno_of
 
 pytestmark = needs_root
 

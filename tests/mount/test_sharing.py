@@ -8,7 +8,11 @@ import pathlib
 import stat
 import subprocess
 
-from conftest import NOBODY, PATIENCE_S, as_user, assert_refused, errno_of, mount_rows, needs_root, run, wait_until
+from mounts import mount_rows
+from patience import PATIENCE_S, wait_until
+from program_runs import NOBODY, as_user, assert_refused, run
+from skips import needs_root
+from system_calls import errno_of
 
 pytestmark = needs_root
 

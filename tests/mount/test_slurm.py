@@ -7,7 +7,12 @@ import signal
 
 import pytest
 
-from conftest import HELLO, as_user, daemons, lone_daemon, needs_root, read_hello, run, wait_until
+from mounts import daemons
+from patience import wait_until
+from processes import lone_daemon
+from program_runs import as_user, run
+from skips import needs_root
+from stores import HELLO, read_hello
 
 pytestmark = needs_root
 

@@ -10,7 +10,10 @@ import random
 import stat
 
 import pytest
-from conftest import errno_of, needs_root, pack, run
+from program_runs import run
+from skips import needs_root
+from stores import pack
+from system_calls import errno_of
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")

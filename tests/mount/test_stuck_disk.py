@@ -10,8 +10,14 @@ import subprocess
 
 import pytest
 
-from conftest import PATIENCE_S, daemons, drop_caches, is_running, mount_rows, needs_root, open_files, pack, run, wait_until
+from kernel_caches import drop_caches
+from mounts import daemons, is_running, mount_rows
+from patience import PATIENCE_S, wait_until
 from prefetching import DataSet
+from processes import open_files
+from program_runs import run
+from skips import needs_root
+from stores import pack
 
 pytestmark = needs_root
 

@@ -8,7 +8,9 @@ import pathlib
 import random
 
 import pytest
-from conftest import errno_of, needs_root, pack
+from skips import needs_root
+from stores import pack
+from system_calls import errno_of
 
 pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")

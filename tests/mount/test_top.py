@@ -13,7 +13,10 @@ import termios
 import time
 
 import pytest
-from conftest import PATIENCE_S, end_mount, needs_root, run, wait_until
+from daemon_deaths import end_mount
+from patience import PATIENCE_S, wait_until
+from program_runs import run
+from skips import needs_root
 
 pytestmark = needs_root
 

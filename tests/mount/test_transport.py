@@ -15,27 +15,17 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    HELLO,
-    PATIENCE_S,
-    URING_SWITCH,
-    assert_refused,
-    daemons,
-    drop_caches,
-    errno_of,
-    holders,
-    is_running,
-    mount_rows,
-    needs_root,
-    pack,
-    read_hello,
-    run,
-    thread_names,
-    uring_switched_on,
-    wait_until,
-)
+from kernel_caches import drop_caches
+from mounts import URING_SWITCH, daemons, holders, is_running, mount_rows
+from patience import PATIENCE_S, wait_until
 from prefetching import log_of
+from processes import thread_names
+from program_runs import assert_refused, run
 from restart_fixtures import assert_served_again
+from skips import needs_root
+from stores import HELLO, pack, read_hello
+from system_calls import errno_of
+from transports import uring_switched_on
 
 pytestmark = needs_root
 

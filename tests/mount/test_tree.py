@@ -9,8 +9,10 @@ import stat
 
 import pytest
 
-from conftest import errno_of, libc, needs_root, run
 from odd_tree import MANY, walk
+from program_runs import run
+from skips import needs_root
+from system_calls import errno_of, libc
 
 pytestmark = needs_root
 

@@ -6,8 +6,11 @@ import random
 
 import pytest
 
-from conftest import NOBODY, as_user, is_running, needs_root, run, wait_until
+from mounts import is_running
+from patience import wait_until
 from prefetching import DataSet
+from program_runs import NOBODY, as_user, run
+from skips import needs_root
 
 pytestmark = needs_root
 

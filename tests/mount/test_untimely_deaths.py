@@ -9,23 +9,14 @@ import subprocess
 
 import pytest
 
-from conftest import (
-    HELLO,
-    crash_until,
-    daemons,
-    errno_of,
-    holders,
-    is_running,
-    kill_all,
-    mount_rows,
-    needs_root,
-    no_error_at_a_crash,
-    read_hello,
-    statistics,
-    thread_names,
-    wait_until,
-)
+from daemon_deaths import crash_until, kill_all
+from mounts import daemons, holders, is_running, mount_rows, statistics
+from patience import wait_until
 from prefetching import log_of
+from processes import thread_names
+from skips import needs_root, no_error_at_a_crash
+from stores import HELLO, read_hello
+from system_calls import errno_of
 from test_kill import KILLED
 
 pytestmark = needs_root

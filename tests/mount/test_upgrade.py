@@ -16,24 +16,12 @@ import time
 
 import pytest
 
-from conftest import (
-    HELLO,
-    NOBODY,
-    PATIENCE_S,
-    as_user,
-    daemons,
-    drop_caches,
-    holders,
-    is_running,
-    kill_all,
-    mount_rows,
-    needs_root,
-    no_error_at_a_crash,
-    read_hello,
-    run,
-    wait_until,
-)
+from daemon_deaths import kill_all
+from kernel_caches import drop_caches
+from mounts import daemons, holders, is_running, mount_rows
+from patience import PATIENCE_S, wait_until
 from prefetching import Prediction, log_of
+from program_runs import NOBODY, as_user, run
 from restart_fixtures import (
     assert_goes_on,
     assert_open_stays_usable,
@@ -43,6 +31,8 @@ from restart_fixtures import (
     script,
     shared_state,
 )
+from skips import needs_root, no_error_at_a_crash
+from stores import HELLO, read_hello
 from test_privileges import CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID, assert_holds, threads_status
 
 pytestmark = needs_root

@@ -8,7 +8,11 @@ import pathlib
 import stat
 
 import pytest
-from conftest import drop_caches, errno_of, needs_root, run, statistics
+from kernel_caches import drop_caches
+from mounts import statistics
+from program_runs import run
+from skips import needs_root
+from system_calls import errno_of
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")

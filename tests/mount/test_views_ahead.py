@@ -2,7 +2,10 @@
 """Views are read ahead like any files: SEMANTICS.md, Views, W15 and W16."""
 
 import pytest
-from conftest import drop_caches, end_mount, needs_root, unless_caches_are_dropped, wait_until
+from daemon_deaths import end_mount
+from kernel_caches import drop_caches, unless_caches_are_dropped
+from patience import wait_until
+from skips import needs_root
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL")

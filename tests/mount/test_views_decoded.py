@@ -5,7 +5,12 @@ import os
 import shutil
 
 import pytest
-from conftest import NOBODY, drop_caches, end_mount, needs_root, pack, wait_until
+from daemon_deaths import end_mount
+from kernel_caches import drop_caches
+from patience import wait_until
+from program_runs import NOBODY
+from skips import needs_root
+from stores import pack
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")

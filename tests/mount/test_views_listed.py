@@ -7,7 +7,11 @@ import os
 import re
 
 import pytest
-from conftest import drop_caches, errno_of, needs_root, run, statistics
+from kernel_caches import drop_caches
+from mounts import statistics
+from program_runs import run
+from skips import needs_root
+from system_calls import errno_of
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL.Image")

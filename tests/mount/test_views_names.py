@@ -10,7 +10,12 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PATIENCE_S, as_user, drop_caches, errno_of, needs_root, run, statistics, wait_until
+from kernel_caches import drop_caches
+from mounts import statistics
+from patience import PATIENCE_S, wait_until
+from program_runs import as_user, run
+from skips import needs_root
+from system_calls import errno_of
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")

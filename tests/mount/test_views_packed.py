@@ -9,8 +9,11 @@ import subprocess
 import sys
 
 import pytest
-from conftest import make_room, needs_root, pack, run
 from odd_tree import make_odd_tree, walk
+from program_runs import run
+from rooms import make_room
+from skips import needs_root
+from stores import pack
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL.Image")

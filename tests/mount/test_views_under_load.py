@@ -8,7 +8,12 @@ import signal
 import subprocess
 
 import pytest
-from conftest import anonymous_bytes, drop_caches, errno_of, measures_memory, needs_root, statistics, wait_until
+from kernel_caches import drop_caches
+from mounts import statistics
+from patience import wait_until
+from processes import anonymous_bytes
+from skips import measures_memory, needs_root
+from system_calls import errno_of
 
 numpy = pytest.importorskip("numpy")
 pytest.importorskip("PIL.Image")

@@ -11,7 +11,11 @@ import subprocess
 import sys
 
 import pytest
-from conftest import HELLO, PATIENCE_S, as_user, drop_caches, needs_root, pack, run, wait_until
+from kernel_caches import drop_caches
+from patience import PATIENCE_S, wait_until
+from program_runs import as_user, run
+from skips import needs_root
+from stores import HELLO, pack
 
 pytestmark = needs_root
 

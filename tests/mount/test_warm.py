@@ -8,8 +8,12 @@ import subprocess
 import threading
 
 import pytest
-from conftest import drop_caches, end_mount, needs_root, run, wait_until
+from daemon_deaths import end_mount
+from kernel_caches import drop_caches
+from patience import wait_until
 from prefetching import LARGE, log_of
+from program_runs import run
+from skips import needs_root
 
 pytestmark = needs_root
 

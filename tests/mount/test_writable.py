@@ -10,22 +10,12 @@ import stat
 import subprocess
 
 import pytest
-from conftest import (
-    NOBODY,
-    as_user,
-    assert_refused,
-    errno_of,
-    holders,
-    is_running,
-    mount_rows,
-    needs_root,
-    no_error_at_a_crash,
-    pack,
-    run,
-    skip_without_overlay,
-    statistics,
-    wait_until,
-)
+from mounts import holders, is_running, mount_rows, statistics
+from patience import wait_until
+from program_runs import NOBODY, as_user, assert_refused, run
+from skips import needs_root, no_error_at_a_crash, skip_without_overlay
+from stores import pack
+from system_calls import errno_of
 from test_overlay import contents, source, train  # noqa: F401
 
 pytestmark = needs_root

@@ -9,8 +9,10 @@ import subprocess
 
 import numpy
 import pytest
-from conftest import make_room, pack, statistics
+from mounts import statistics
 from PIL import Image
+from rooms import make_room
+from stores import pack
 from view_tree import make_view_tree
 
 SPECS = ["npy", "pt", "npy+size=16+crop=12+layout=chw+dtype=f32", "pixels", "pixels+as=ppm+all", "pixels+as=bmp+names=own"]
