@@ -3,7 +3,7 @@
 
 import golden
 from bad_table import INDEX, NAME_OF_SHARD, SHARD, U64_MAX, add, own_shard, set_fields
-from make_store import File, Folder, Generation
+from store_content import File, Folder, Generation
 from patch import Index, OwnShard, h128, sha256
 
 

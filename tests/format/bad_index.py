@@ -4,7 +4,7 @@
 import os
 
 from bad_table import INDEX, MANIFEST, U64_MAX, add, flip, index, set_fields
-from make_store import Folder, Generation, Section
+from store_content import Folder, Generation, Section
 from patch import Index
 
 

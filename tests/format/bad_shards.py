@@ -4,7 +4,7 @@
 import os
 
 from bad_table import NAME_OF_SHARD, SHARD, U64_MAX, add, own_shard, set_fields
-from make_store import Folder, Generation
+from store_content import Folder, Generation
 from patch import Index, OwnShard
 
 

@@ -10,7 +10,8 @@ import pytest
 import bad
 import golden
 import reader
-from make_store import File, Generation, Link, Section, in_path_order, write_store
+from make_store import write_store
+from store_content import File, Generation, Link, Section, in_path_order
 from patch import Index
 
 GOOD_NAMES = sorted(golden.GOLDEN)

@@ -15,7 +15,9 @@ import tarfile
 import tempfile
 import zlib
 
-from make_store import File, Folder, Foreign, Generation, Image, Link, MIB, Section, Writer
+from make_store import Writer
+from store_content import File, Folder, Foreign, Generation, Image, Link, Section
+from store_versions import MIB
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOOD = os.path.join(HERE, "good")
@@ -158,7 +160,7 @@ def tree_of_tar():
 
 def write_tar(path, tree):
     """A tar of the regular files of the tree; returns the offset of each one's bytes."""
-    from make_store import in_path_order
+    from store_content import in_path_order
 
     offsets = {}
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:

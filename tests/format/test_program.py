@@ -8,7 +8,8 @@ import stat
 import pytest
 
 import golden
-from make_store import Generation, Section, write_store
+from make_store import write_store
+from store_content import Generation, Section
 from format_support import (
     BAD_IN_VERSIONS,
     BY_NAME,

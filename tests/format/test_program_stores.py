@@ -10,7 +10,8 @@ import pytest
 import golden
 import reader
 from format_support import assert_same, expected, read_by_reader, read_by_rebuild, read_folder, run, text_of
-from make_store import File, Folder, MIB
+from store_content import File, Folder
+from store_versions import MIB
 
 
 def random_name(rng):

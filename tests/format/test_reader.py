@@ -27,7 +27,9 @@ from format_support import (
     write_longest_path,
     write_two_root_pieces,
 )
-from make_store import File, Generation, MIB, Section, in_path_order, write_store
+from make_store import write_store
+from store_content import File, Generation, Section, in_path_order
+from store_versions import MIB
 from patch import Index
 
 HERE = os.path.dirname(os.path.abspath(__file__))
