@@ -11,7 +11,8 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 # What these modules assert is told as what a test asserts.
-pytest.register_assert_rewrite("daemon_deaths", "program_runs", "rooms", "shared_memory", "skips", "started_mounts", "stores")
+pytest.register_assert_rewrite("control_socket", "daemon_deaths", "program_runs", "rooms", "shared_memory", "skips", "started_mounts",
+                               "stores")
 from prefetching import DataSet, Prediction  # noqa: E402
 from rooms import point, private_room, room, session_room  # noqa: E402, F401
 from shared_memory import shared_memory  # noqa: E402, F401

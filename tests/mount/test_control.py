@@ -3,56 +3,19 @@
 
 import json
 import os
-import pathlib
-import pwd
-import random
 import re
 import signal
 import socket
-import stat
-import struct
 import subprocess
 
 import pytest
+from control_socket import listens, socket_of
 from mounts import is_running
 from patience import PATIENCE_S, wait_until
-from program_runs import NOBODY, as_user, run
+from program_runs import run
 from skips import needs_root, not_over_uring
-from stores import HELLO
 
 pytestmark = needs_root
-
-CONNECTIONS_MAX = 8  # ControlServer::kConnectionsMax
-
-
-def socket_of(point):
-    return pathlib.Path((point / ".augur" / "control").read_text(encoding="utf-8").removesuffix("\n"))
-
-
-def listens(path):
-    with socket.socket(socket.AF_UNIX) as client:
-        return client.connect_ex(str(path)) == 0
-
-
-def frame(header):
-    text = json.dumps(header).encode()
-    return b"AUGC" + struct.pack("<I", len(text)) + text
-
-
-def receive_header(connection):
-    head = connection.recv(8, socket.MSG_WAITALL)
-    assert head[:4] == b"AUGC"
-    return json.loads(connection.recv(struct.unpack("<I", head[4:])[0], socket.MSG_WAITALL))
-
-
-def connect(path):
-    """A client that has been greeted."""
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(PATIENCE_S)
-    connection.connect(os.fspath(path))
-    greeting = receive_header(connection)
-    assert greeting == {"program": "augurfs", "protocol": 1}
-    return connection
 
 
 def test_status_is_that_of_the_files(room, mounts, point, small_store, ctl):
@@ -224,157 +187,6 @@ def test_two_mounts_do_not_mix(room, mounts, point, small_store, ctl):
     assert counts == [0, 1] and socket_of(point) != socket_of(other)
 
 
-def test_another_user_is_refused(room, mounts, point, small_store, ctl):
-    """K2: by the folder, and where that were open, by the daemon itself."""
-    mounts.mount(small_store, point, "allow_other")
-    path = socket_of(point)
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    done = run([*as_user(), ctl, "status", point])
-    assert done.returncode == 2 and "only root and the user who mounted" in done.stderr
-    open_room = room / "open"
-    open_room.mkdir()
-    assert run(["mount", "--bind", path.parent, open_room]).returncode == 0
-    try:
-        # Another way to the socket, without the closed folder: its bits are opened for the time of the test.
-        path.parent.chmod(0o711)
-        path.chmod(0o666)
-        for command in (["status"], ["drop"]):
-            done = run([*as_user(), ctl, *command, point])
-            assert done.returncode == 2 and "only root and user 0" in done.stderr, done.stderr
-            assert done.stdout == ""
-    finally:
-        path.parent.chmod(0o700)
-        path.chmod(0o600)
-        assert run(["umount", open_room]).returncode == 0
-
-
-def test_a_mount_leads_to_no_other_daemon(room, mounts, point, small_store, ctl, users_may_mount):
-    """K5: a user's mount that names the socket of root's daemon; root asks the user's mount."""
-    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
-    rooted = room / "rooted"
-    rooted.mkdir()
-    mounts.mount(small_store, rooted)
-    os.chown(point, NOBODY, NOBODY)
-    mounts.mount(small_store, point, "allow_other", prefix=as_user())
-    own = socket_of(point)
-    moved = own.with_suffix(".moved")
-    own.rename(moved)
-    own.symlink_to(socket_of(rooted))
-    try:
-        for words in (["status", point], ["status", "--json", point], ["drop", point], ["views", point]):
-            done = run([ctl, *words])
-            assert (done.returncode, done.stdout) == (2, "")
-            assert f"the mount is user {NOBODY}'s" in done.stderr and "a program of user 0 listens" in done.stderr, done.stderr
-    finally:
-        own.unlink()
-        moved.rename(own)
-    assert run([ctl, "status", point]).returncode == 0
-
-
-def accept_from(listener, pid):
-    """Its connection. Programs that look for all mounts of the machine connect, too."""
-    while True:
-        connection, _ = listener.accept()
-        peer = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
-        if peer == pid:
-            return connection
-        connection.close()
-
-
-HOSTILE = "\x1b]0;owned\x07\r\x9b2Jname\nline"
-
-
-@pytest.mark.parametrize("words, header, body", [
-    (["status"], {"ok": True}, HOSTILE),
-    (["status", "--json"], {"ok": True}, json.dumps({"mount": {"store": HOSTILE}}, ensure_ascii=False)),
-    (["status", "--json"], {"ok": True}, HOSTILE),
-    (["status"], {"error": HOSTILE, "code": "invalid"}, ""),
-    (["views"], {"bytes_max": 1}, json.dumps([{"view": HOSTILE, "images": 1}])),
-    (["views", "--json"], {"bytes_max": 1}, json.dumps([{"view": HOSTILE, "images": 1}])),
-    (["hint", "--sampler", "torch", "--seed", "1"], {"accepted": HOSTILE}, ""),
-    (["hint", "--order", "/dev/null"], {"files": HOSTILE}, ""),
-])
-def test_nothing_raw_reaches_a_terminal(room, mounts, point, small_store, ctl, words, header, body):
-    """K5: whatever the daemon says."""
-    mounts.mount(small_store, point)
-    path = socket_of(point)
-    moved = path.with_suffix(".moved")
-    path.rename(moved)
-    try:
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(os.fspath(path))
-            listener.listen(8)
-            listener.settimeout(PATIENCE_S)
-            client = subprocess.Popen([ctl, words[0], point, *words[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE)
-            with accept_from(listener, client.pid) as connection:
-                connection.sendall(frame({"program": "augurfs", "protocol": 1}))
-                receive_header(connection)
-                text = body.encode()
-                pieces = struct.pack("<I", len(text)) + text if text else b""
-                connection.sendall(frame(header) + pieces + b"\0\0\0\0")
-                output, errors = client.communicate(timeout=PATIENCE_S)
-    finally:
-        path.unlink(missing_ok=True)
-        moved.rename(path)
-    printed = (output + errors).decode()
-    assert "owned" in printed or "no JSON" in printed, printed
-    assert not [c for c in printed if c != "\n" and (ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0)], printed
-    if client.returncode == 2:
-        assert errors.count(b"\n") == 1
-
-
-def test_without_allow_other_the_mount_says_no(room, mounts, point, small_store, ctl):
-    """K2"""
-    mounts.mount(small_store, point)
-    done = run([*as_user(), ctl, "status", point])
-    assert done.returncode == 2 and "as the user who mounted" in done.stderr
-
-
-@pytest.mark.parametrize("with_runtime_folder", [True, False])
-def test_an_ordinary_user_has_it_too(room, mounts, point, small_store, ctl, users_may_mount, with_runtime_folder):
-    """K1, K2: the user and root may ask."""
-    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
-    os.chown(point, NOBODY, NOBODY)
-    runtime = room / "runtime"
-    runtime.mkdir(mode=0o700)
-    os.chown(runtime, NOBODY, NOBODY)
-    environment = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
-    if with_runtime_folder:
-        environment["XDG_RUNTIME_DIR"] = str(runtime)
-    pid = mounts.mount(small_store, point, "allow_other", prefix=as_user(), env=environment)
-    path = socket_of(point)
-    assert path.parent == (runtime / "augurfs" if with_runtime_folder else pathlib.Path(f"/tmp/augurfs-{NOBODY}"))
-    assert run([*as_user(), ctl, "status", point], env={}).returncode == 0
-    assert run([ctl, "status", point]).returncode == 0
-    done = run([*as_user(NOBODY - 1), ctl, "status", point])
-    assert done.returncode == 2 and "only root and the user who mounted" in done.stderr
-    os.kill(pid, signal.SIGTERM)
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-    assert not path.exists()
-
-
-def test_without_a_place_for_the_socket(room, mounts, point, small_store, ctl, users_may_mount):
-    """K3: the mount is as good; the log says what is missing, and augurctl where to look."""
-    user = pwd.getpwnam("man").pw_uid  # no other test has a daemon of this user, whose folder would be there
-    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
-    os.chown(point, user, user)
-    room.chmod(0o777)
-    blocked = pathlib.Path(f"/tmp/augurfs-{user}")
-    blocked.mkdir()
-    try:
-        environment = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
-        mounts.mount(small_store, point, "allow_other", f"log={room / 'log'}", prefix=as_user(user), env=environment)
-        assert (point / "hello.txt").read_text(encoding="ascii") == HELLO
-        assert "augurctl will not reach this mount" in (room / "log").read_text(encoding="utf-8")
-        done = run([ctl, "status", point])
-        assert done.returncode == 2 and "has no control socket: its log says why" in done.stderr
-        assert json.loads((point / ".augur" / "stats.json").read_bytes())["counters"]
-    finally:
-        blocked.rmdir()
-
-
 def test_a_killed_daemon(room, mounts, point, small_store, ctl):
     """K3: what it leaves is told from a mount that works, and cleared by the next daemon."""
     pid = mounts.mount(small_store, point, "restart=no")
@@ -401,68 +213,6 @@ def test_nothing_is_left_at_the_end(room, mounts, point, small_store):
     assert run(["umount", point]).returncode == 0
     wait_until(lambda: not is_running(pid), "the daemon ends")
     assert not path.exists()
-
-
-@pytest.mark.parametrize("end", ["umount", "signal"])
-def test_clients_that_hang_hold_up_nothing(room, mounts, point, small_store, ctl, end):
-    """K4: neither a reader, nor another client while there is a place, nor the end of the daemon."""
-    pid = mounts.mount(small_store, point)
-    path = socket_of(point)
-    clients = [connect(path) for _ in range(CONNECTIONS_MAX - 1)]
-    try:
-        clients[0].sendall(b"AUGC\x10\x00")  # half of a request
-        clients[1].sendall(frame({"command": "status", "format": "json"}))  # and the answer is not taken
-        assert (point / "hello.txt").read_text(encoding="ascii") == HELLO
-        assert run([ctl, "status", point]).returncode == 0
-        wait_until(lambda: run([ctl, "status", point]).returncode == 0, "the place is free again")
-        clients.append(connect(path))
-        done = run([ctl, "status", point])
-        while done.returncode == 0:  # the place of the last augurctl was the one that was taken
-            clients.append(connect(path))
-            done = run([ctl, "status", point])
-        assert done.returncode == 2 and "too many clients at once" in done.stderr
-        assert (point / "folder" / "image.JPEG").stat().st_size == 128_000
-        if end == "umount":
-            assert run(["umount", point]).returncode == 0
-        else:
-            os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: not is_running(pid), "the daemon ends")
-        assert not path.exists()
-    finally:
-        for client in clients:
-            client.close()
-
-
-def test_nonsense_does_no_harm(room, mounts, point, small_store, ctl):
-    """K4"""
-    pid = mounts.mount(small_store, point)
-    path = socket_of(point)
-    seed = random.randrange(1 << 32)
-    print("seed", seed)
-    chance = random.Random(seed)
-    right = frame({"command": "status", "format": "json"}) + b"\0\0\0\0"
-    for _ in range(500):
-        text = bytearray(right)
-        for _ in range(chance.randrange(4)):
-            text[chance.randrange(len(text))] = chance.randrange(256)
-        text = text[:chance.randrange(len(text) + 1)] if chance.random() < 0.5 else text + chance.randbytes(50)
-        with socket.socket(socket.AF_UNIX) as client:
-            client.connect(os.fspath(path))
-            try:
-                client.sendall(text)
-            except (BrokenPipeError, ConnectionResetError):
-                pass
-    wait_until(lambda: run([ctl, "status", point]).returncode == 0, "the daemon answers")
-    assert is_running(pid) and (point / "hello.txt").read_text(encoding="ascii") == HELLO
-
-
-def test_what_a_daemon_does_not_know_is_said(room, mounts, point, small_store):
-    """K4: another version of augurctl, say."""
-    mounts.mount(small_store, point)
-    with connect(socket_of(point)) as client:
-        client.sendall(frame({"command": "fly"}) + b"\0\0\0\0")
-        answer = receive_header(client)
-        assert answer["code"] == "unsupported" and "'fly'" in answer["error"]
 
 
 def test_results_into_a_broken_pipe(room, mounts, point, small_store, ctl):
