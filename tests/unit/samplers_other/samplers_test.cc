@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The samplers of libraries. Orders marked as recorded were given by the real library; those that can be installed
-// beside each other are compared with it in tests/frameworks/test_shuffles_other.py, too.
+// beside each other are compared with it in tests/frameworks/test_shuffles_*.py, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
