@@ -12,10 +12,8 @@ import os
 import pathlib
 import random
 import struct
-import subprocess
 import sys
 import warnings
-import zlib
 
 from PIL import Image, ImageFile, features
 
@@ -23,54 +21,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import dataset  # noqa: E402
 import lossless_jpeg  # noqa: E402
 import odd_png  # noqa: E402
+from pixel_dump import VERSION, PixelDump  # noqa: E402
+from random_images import SUBJECTS, load_photos, make_any, make_jpeg, make_odd_jpeg, make_png, random_crop  # noqa: E402
 
 FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS)
 DIFFERENCES_MAX = 8
-# The photographs that are cropped: one with colour, one grey, one with fine detail.
-SUBJECTS = ("ColorfulCups", "Grey", "Path")
-VERSION = tuple(map(int, Image.__version__.split(".")[:2]))
 # Whether this Pillow decodes JPEGs by a library that does all as ours does (Debian 12's is 2.1.5).
 SAME_LIBJPEG = (features.version("libjpeg_turbo") or "").startswith("2.1.")
-
-
-class PixelDump:
-    """The program, asked one command after the other."""
-
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-
-    def ask(self, *words, data):
-        """(numbers, bytes) or the error's text."""
-        self.process.stdin.write(" ".join(map(str, words)).encode() + b"\n" + data)
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline().decode().split()
-        if not answer:
-            raise EOFError(f"pixel_dump ended: {words}")
-        if answer[0] == "error":
-            return " ".join(answer[1:])
-        numbers = tuple(map(int, answer[1:]))
-        size = 1
-        for number in numbers:
-            size *= number
-        return numbers, self.process.stdout.read(size)
-
-    def decode(self, file, keep_grey=False, tolerant=False, scale=1):
-        return self.ask("decode", int(keep_grey), int(tolerant), scale, len(file), data=file)
-
-    def resize(self, image, size, filter_number, box=None):
-        channels = len(image.getbands())
-        words = ["resize", *image.size, channels, *size, filter_number, 12 if VERSION < (13, 0) else 13]
-        return self.ask(*words, *([] if box is None else map(repr, box)), data=image.tobytes())
-
-    def encode(self, samples, size, space, quality, progressive, arithmetic, restart, adobe, sampling):
-        words = [*size, space, quality, int(progressive), int(arithmetic), restart, int(adobe), *sampling]
-        return self.ask("encode", *words, data=samples)[1]
-
-
 PIECE = ImageFile.MAXBLOCK
 
 
@@ -123,101 +80,6 @@ def difference(ours, theirs):
     return f"{count} of {len(ours[1])} bytes, the first at {first}: {ours[1][first]}, Pillow's {theirs[1][first]}; {ours[0]}"
 
 
-# ---- images ----
-
-
-def load_photos():
-    dataset.SUBJECTS = {name: (0.35,) for name in SUBJECTS}
-    return [pyramid[0] for pyramid in dataset.load_photos(dataset.PHOTOS)]
-
-
-def random_crop(photos, rng, side_max=260):
-    photo = rng.choice(photos)
-    width = min(photo.width, max(1, int(2 ** rng.uniform(0, 8.02)))) if rng.random() < 0.3 else rng.randint(40, side_max)
-    height = min(photo.height, max(1, int(2 ** rng.uniform(0, 8.02)))) if rng.random() < 0.3 else rng.randint(40, side_max)
-    left, top = rng.randint(0, photo.width - width), rng.randint(0, photo.height - height)
-    return photo.crop((left, top, left + width, top + height))
-
-
-def make_jpeg(photos, rng, progressive=False):
-    """As Pillow writes them."""
-    image = random_crop(photos, rng).convert(rng.choice(("RGB", "RGB", "RGB", "L", "CMYK")))
-    options = {"quality": rng.randint(1, 100), "progressive": rng.random() < 0.3 or progressive, "optimize": rng.random() < 0.2}
-    if image.mode == "RGB":
-        options["subsampling"] = rng.choice((0, 1, 2))
-    if rng.random() < 0.2:
-        options["restart_marker_rows"] = rng.randint(1, 3)
-    out = io.BytesIO()
-    image.save(out, "JPEG", **options)
-    return out.getvalue()
-
-
-# Sampling factors of three components: 4:4:4, 4:2:2, 4:2:0, 4:1:1, 4:4:0, 4:1:0, and some that only libjpeg's tests know.
-SAMPLINGS = ((11, 11, 11), (21, 11, 11), (22, 11, 11), (41, 11, 11), (12, 11, 11), (42, 11, 11), (14, 11, 11), (24, 11, 11),
-             (22, 21, 12), (22, 12, 12), (22, 21, 21), (22, 22, 11), (31, 11, 11), (13, 11, 11), (44, 22, 11))
-
-
-def make_odd_jpeg(photos, rng, dump, progressive=False):
-    """As libjpeg can write them and Pillow does not."""
-    space = rng.choice((1, 2, 3, 3, 3, 4, 5, 5))
-    image = random_crop(photos, rng).convert({1: "L", 2: "RGB", 3: "RGB"}.get(space, "CMYK"))
-    if space == 1:
-        sampling = (rng.choice((11, 22, 31)),)
-    elif space == 2:
-        sampling = rng.choice(((11, 11, 11), (11, 11, 11), (22, 11, 11)))
-    else:
-        sampling = rng.choice([factors for factors in SAMPLINGS if space < 4 or factors[0] != 44])
-        sampling = sampling if space == 3 else (*sampling, sampling[0])
-    # An MCU has ten blocks at most.
-    if sum(factor // 10 * (factor % 10) for factor in sampling) > 10:
-        sampling = (22, 11, 11, 22)[: len(sampling)]
-    return dump.encode(image.tobytes(), image.size, space, rng.randint(1, 100), rng.random() < 0.4 or progressive, rng.random() < 0.3,
-                       rng.choice((0, 0, 1, 2)), rng.random() < 0.7, sampling)
-
-
-def chunk(name, body):
-    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-
-
-PNG_KINDS = [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8), (4, 8), (4, 16), (6, 8), (6, 16)]
-PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
-
-
-def make_png(photos, rng):
-    """Any kind of PNG: filters and samples that are a photograph's bytes, so that every filter meets every value."""
-    color, depth = rng.choice(PNG_KINDS)
-    width, height = random_crop(photos, rng, 90).size
-    interlaced = rng.random() < 0.4
-    samples = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[color]
-    source = random_crop(photos, rng, 90).tobytes()
-    rows = []
-    for left, top, across, down in PASSES if interlaced else ((0, 0, 1, 1),):
-        columns = (width - left + across - 1) // across
-        for _ in range((height - top + down - 1) // down if columns > 0 else 0):
-            size = (columns * samples * depth + 7) // 8
-            start = rng.randrange(len(source))
-            rows.append(bytes([rng.randrange(5)]) + (source[start : start + size] * (size // max(1, len(source) - start) + 1))[:size].ljust(size, b"\x55"))
-    data = zlib.compress(b"".join(rows), rng.choice((0, 1, 6)))
-    file = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, interlaced))
-    if rng.random() < 0.3:
-        file += chunk(b"tEXt", b"Comment\0" + source[:20].replace(b"\0", b" "))
-    if color == 3:
-        entries = 1 << depth if rng.random() < 0.8 else rng.randint(1, 1 << depth)
-        file += chunk(b"PLTE", rng.randbytes(3 * entries))
-        if rng.random() < 0.4:
-            file += chunk(b"tRNS", rng.randbytes(rng.randint(1, entries)))
-    elif color in (0, 2) and rng.random() < 0.3:
-        file += chunk(b"tRNS", rng.randbytes(2 if color == 0 else 6))
-    if rng.random() < 0.05:
-        file += chunk(b"DDAT", b"none of the pixels")
-    pieces = rng.randint(1, 4)
-    step = len(data) // pieces + 1
-    for start in range(0, len(data), step):
-        # A DDAT is pixels to Pillow, but for the first of them.
-        file += chunk(b"DDAT" if start and rng.random() < 0.1 else b"IDAT", data[start : start + step])
-    return file + chunk(b"IEND", b"")
-
-
 # ---- groups of cases: each takes its own generator and returns None or what differs ----
 
 
@@ -236,10 +98,6 @@ def case_odd_jpeg(dump, photos, rng):
 
 def case_png(dump, photos, rng):
     return compare_decode(dump, make_png(photos, rng), rng)
-
-
-def make_any(dump, photos, rng):
-    return rng.choice((lambda: make_jpeg(photos, rng), lambda: make_odd_jpeg(photos, rng, dump), lambda: make_png(photos, rng)))()
 
 
 def case_truncated(dump, photos, rng):
