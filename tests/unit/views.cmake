@@ -4,6 +4,6 @@ augur_test(views
   unit/views/view_spec_test.cc
   LAYERS views)
 
-# For tests/frameworks/test_containers.py and test_view_geometry.py.
+# For tests/frameworks/test_containers.py, test_view_arrays.py and test_view_geometry.py.
 add_executable(container_dump tools/container_dump.cc)
 target_link_libraries(container_dump PRIVATE augur_views)

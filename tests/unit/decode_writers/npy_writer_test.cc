@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NumPy and torchvision make of it, byte for byte, is in tests/frameworks/test_containers.py.
+// What NumPy and torchvision make of it, byte for byte, is in tests/frameworks/test_view_arrays.py.
 #include "decode/npy_writer.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torch.load makes of it is in tests/frameworks/test_containers.py.
+// What torch.load makes of it is in tests/frameworks/test_view_arrays.py.
 #include "decode/pt_writer.h"
 
 #include <gtest/gtest.h>
