@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a failure of the server or of the way to it, and what follows: the table of REMOTE.md. test_mount.py has the rest."""
+"""What is said of a failure of the server or of the way to it, and what follows: the table of REMOTE.md.
+test_mount_faults.py has the rest."""
 
 import datetime
 import errno
@@ -10,7 +11,7 @@ import mounts
 import pytest
 import s3_client
 from bucket_support import asked_for
-from test_mount import assert_same_tree, files, mounted, refusal
+from far_mounts import assert_same_tree, files, mounted, refusal
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 

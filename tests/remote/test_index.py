@@ -10,7 +10,7 @@ import faults
 import mounts
 import pytest
 from bucket_support import asked_for, wait_until
-from test_mount import assert_same_tree
+from far_mounts import assert_same_tree
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
