@@ -21,17 +21,17 @@
 namespace augur {
 
 struct DaemonControlOptions {
-  std::string mount_point;                       // for people, and as label of the metrics
-  std::string order_prefix;                      // what absolute paths in an order begin with; empty: they are refused
-  Facts facts;                                   // what else the mount is
-  std::function<std::string()> transport = {};   // how requests come, for people; empty: not said
-  std::function<std::string()> fleet_sweep;      // how far it is, for people; empty: there is none
-  std::function<std::string()> last_upgrade;     // the same of the last upgrade; empty text: there was none
-  PrefetchControl* prefetch = nullptr;           // nullptr: this mount does not prefetch
-  uint64_t order_bytes_max = uint64_t{4} << 30;  // for the files in path order, which hints by number name
-  OrderPredictor* predictor = nullptr;           // nullptr: nor does it find out orders by itself
-  AccessRecord* accesses = nullptr;              // of readers; nullptr: none are seen
-  FileSystem* file_system = nullptr;             // whose views can be asked about; nullptr: there are none
+  std::string mount_point;                         // for people, and as label of the metrics
+  std::string order_prefix;                        // what absolute paths in an order begin with; empty: refused
+  Facts facts;                                     // what else the mount is
+  std::function<std::string()> transport = {};     // how requests come, for people; empty: not said
+  std::function<std::string()> fleet_sweep = {};   // how far it is, for people; empty: there is none
+  std::function<std::string()> last_upgrade = {};  // the same of the last upgrade; empty text: there was none
+  PrefetchControl* prefetch = nullptr;             // nullptr: this mount does not prefetch
+  uint64_t order_bytes_max = uint64_t{4} << 30;    // for the files in path order, which hints by number name
+  OrderPredictor* predictor = nullptr;             // nullptr: nor does it find out orders by itself
+  AccessRecord* accesses = nullptr;                // of readers; nullptr: none are seen
+  FileSystem* file_system = nullptr;               // whose views can be asked about; nullptr: there are none
 };
 
 // DaemonControl is what a running mount says about itself and what it can be asked: the texts of the virtual files, and

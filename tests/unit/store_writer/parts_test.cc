@@ -88,7 +88,7 @@ TEST(Catalogue, OfVersion1HasNoSha256) {
   const std::string old = Payload();
   // The digest is cut out of both items and of each block; lengths and padding are those of what is left.
   std::string first = old.substr(0, 88) + "dir/file" + std::string(32, 'B');
-  first[0] = 88 + 8 + 32;
+  first[0] = static_cast<char>(88 + 8 + 32);
   std::string second = old.substr(224, 88) + "linkto" + std::string(2, '\0');
   second[0] = 88 + 8;
   const std::string payload = first + second;

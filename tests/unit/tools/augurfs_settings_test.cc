@@ -272,7 +272,9 @@ TEST(ResolveAugurfs, AFleetHasItsPart) {
     const AugurfsSettings with = Resolved(options, MachineWith(8 * kGiB), {.far_away = true});
     EXPECT_GT(with.copy.fleet_waiting_bytes, 0u);
     EXPECT_LE(sum(with), memory);
-    if (memory >= 256 * kMiB) EXPECT_GE(with.copy.fleet_sweep_bytes, 8 * kMiB) << "less than a piece of the store";
+    if (memory >= 256 * kMiB) {
+      EXPECT_GE(with.copy.fleet_sweep_bytes, 8 * kMiB) << "less than a piece of the store";
+    }
     options.remote.fleet_self.none = true;
     EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {.far_away = true}).copy.fleet_sweep_bytes, 0u);
   }
