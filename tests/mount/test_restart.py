@@ -199,9 +199,9 @@ def test_the_order_is_taken_over(room, mounts, point, killer, data, ahead):
             if ahead.counters()["orders_found"] == found:
                 break
             time.sleep(0.02)
-        wait_until(lambda found=found: ahead.counters()["orders_found"] == found, lambda: f"found: {ahead.status()}")
         how = "taken over after" if found > 1 else "as hinted"
-        assert how in ahead.status()["mount"]["predicted"], ahead.status()
+        wait_until(lambda how=how: how in ahead.status()["mount"].get("predicted", ""), lambda: f"{how}: {ahead.status()}")
+        assert ahead.counters()["orders_found"] == found
         killer.kill()
         drop_caches()
 
