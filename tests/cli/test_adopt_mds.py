@@ -7,7 +7,7 @@ import struct
 import sys
 
 import pytest
-from adopt_support import files_of, refused, written_by_stock
+from adopt_support import cause_of, files_of, refused, written_by_stock
 from container_files import PNG, jpeg, mds, mds_config, mds_sample, mds_shard
 from pack_support import reader, run, store_entries, write
 
@@ -111,7 +111,7 @@ def with_config(**changes):
     (mds({"a": "jpeg", "b": "png"}, {"a": PNG, "b": PNG}), "several columns may have the image"),
     (mds({"a": "bytes"}, {"a": bytes(784)}), "is no JPEG, PNG"),
     (mds({"a": "bytes", "label": "str"}, {"a": PNG, "label": ".."}), "cannot be the name of a folder"),
-], ids=str)  # fmt: skip
+], ids=cause_of)  # fmt: skip
 def test_bad_files(augurpack, tmp_path, data, cause):
     assert cause in refused(augurpack, write(tmp_path / "x.mds", data))
 

@@ -5,7 +5,7 @@ import json
 import struct
 
 import pytest
-from adopt_support import files_of, refused
+from adopt_support import cause_of, files_of, refused
 from container_files import PNG, RECORDIO_MAGIC, image_record, jpeg, recordio, recordio_part
 from pack_support import reader, run, store_entries, write
 
@@ -91,7 +91,7 @@ def damaged(at, data):
     (recordio_part(1, b"1") + recordio_part(1, b"2") + recordio_part(3, b"3"), "does not follow"),
     (recordio(b"no image record"), "has 15 bytes"),
     (recordio(image_record(0, 0, bytes(784))), "is no JPEG, PNG"),
-], ids=str)  # fmt: skip
+], ids=cause_of)  # fmt: skip
 def test_bad_files(augurpack, tmp_path, data, cause):
     assert cause in refused(augurpack, write(tmp_path / "x.rec", data))
 

@@ -7,7 +7,7 @@ import random
 import zlib
 
 import pytest
-from adopt_support import files_of, refused
+from adopt_support import cause_of, files_of, refused
 from container_files import PNG, example, field, frame, jpeg, masked_crc32c, tfrecord
 from pack_support import reader, run, store_entries, write
 from test_adopt import tar_of
@@ -144,7 +144,7 @@ def with_length(length):
     (tfrecord(example(image=PNG, file_name="../x")), "has a '..' in it"),
     (tfrecord(example(image=PNG, image__class__synset="a/b")), "cannot be the name of a folder"),
     (tfrecord(example(image=PNG, file_name="x" * 300)), "longer than 255 bytes"),
-], ids=str)  # fmt: skip
+], ids=cause_of)  # fmt: skip
 def test_bad_files(augurpack, tmp_path, data, cause):
     assert cause in refused(augurpack, write(tmp_path / "x.tfrecord", data))
 

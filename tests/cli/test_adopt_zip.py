@@ -9,7 +9,7 @@ import struct
 import zipfile
 
 import pytest
-from adopt_support import files_of, refused
+from adopt_support import cause_of, files_of, refused
 from archive_support import need
 from container_files import PNG, jpeg
 from pack_support import assert_store_equals, reader, run, store_entries, store_tree, write
@@ -128,7 +128,7 @@ def number(value, size="<I"):
     (with_bytes(ENTRIES[1] + 46, b"/"), "the header in front of it"),
     (with_bytes(len(GOOD) - 14, number(2, "<H") * 2), "has 3 members, and its end says another number"),
     (zip_of({"../a": b"1"}), "has a '..' in it"),
-], ids=str)  # fmt: skip
+], ids=cause_of)  # fmt: skip
 def test_bad_files(augurpack, tmp_path, data, cause):
     assert cause in refused(augurpack, write(tmp_path / "x.zip", data))
 
