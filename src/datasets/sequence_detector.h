@@ -16,7 +16,8 @@ namespace augur {
 
 // SequenceDetector watches which files are read and recognises a pass over the files in a given order (path order, say:
 // a validation set, a copy, a sorted list), by one reader or by several side by side, also when some reads are not seen
-// because the page cache serves them. Then it says which files come next.
+// because the page cache serves them. Then it says which files come next. The prediction finds such a pass in the reads
+// of one process; this one also where each file is read by another process, as a loop in a shell does (PREFETCH.md).
 //
 // It bets on chains. A read of a file that comes at most kGapMax places after one of the last reads extends that read's
 // chain. In a shuffled pass over n files this happens by chance: with a gap of g or less to one of the last M reads,

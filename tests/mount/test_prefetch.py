@@ -3,6 +3,7 @@
 killed, every byte is right."""
 
 import errno
+import hashlib
 import os
 import pwd
 import random
@@ -226,6 +227,17 @@ def test_listing_order_is_recognised(room, mounts, point, augurpack, ctl):
         for path in data.paths[begin:begin + 8]:
             data.check(point, path)
     assert ahead.counters()["reads"] <= 0.6 * len(data.paths)
+
+
+def test_listing_order_of_a_process_a_file_is_recognised(room, mounts, point, data, ahead):
+    """As `find -exec` and a shell's loop read. No process reads enough for its order to be found by the prediction."""
+    mounts.mount(data.store, point, SMALL, "cache=none")
+    for path in data.paths[:60]:
+        done = subprocess.run(["cat", point / path], capture_output=True, check=True)
+        assert hashlib.blake2b(done.stdout).digest() == data.sums[path], path
+    wait_until(lambda: ahead.counters()["pushes"] > 20, lambda: f"the pass is recognised: {ahead.status()}")
+    for path in data.paths[60:]:
+        data.check(point, path)
 
 
 # Few watches, a killed helper, an ordinary user.
