@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <utility>
 
 #include "seed_search/chain_scan.h"
@@ -17,6 +16,8 @@ namespace {
 
 // As far as a model's first values may move the stream (a ViT-B takes 1.4e8 outputs).
 constexpr uint64_t kOutputs = 200'000'000;
+// After which the search may be stopped or leave its core: 2 ms at 5,300 million outputs a second (AVX2; 56 ms without
+// vector instructions).
 constexpr uint64_t kStep = 10'000'000;
 
 // The streams, and the places that the threads of the search have found. Without a lock that one of them might be
@@ -30,14 +31,14 @@ class StreamScan {
   // False: the search has ended.
   bool Search(uint64_t stream, SearchTurn& turn) {
     ChainScan scan(streams_[stream]);
-    std::vector<ChainHit> hits;
+    std::vector<uint64_t> hits;
     while (scan.position() < kOutputs) {
-      scan.Find(std::span(&seed_, 1), kStep, nullptr, &hits);
+      scan.Find(seed_, kStep, nullptr, &hits);
       if (!turn.Continue()) return false;
     }
-    for (const ChainHit& hit : hits) {
+    for (const uint64_t hit : hits) {
       const size_t slot = count_.fetch_add(1);
-      if (slot < found_.size()) found_[slot] = stream << kPositionBits | (hit.position + 1);
+      if (slot < found_.size()) found_[slot] = stream << kPositionBits | (hit + 1);
     }
     return true;
   }

@@ -2,8 +2,6 @@
 // Compiled once for each set of vector instructions, as seed_block.cc.
 #include "seed_search/chain_block.h"
 
-#include "base/check.h"
-
 #include <hwy/detect_targets.h>
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "seed_search/chain_block.cc"
@@ -34,17 +32,14 @@ HWY_INLINE Vector NewWords(const uint32_t* here, const uint32_t* middle) {
 
 // From one state into another, so that a vector may reach over the end of its part: what it writes too much is written
 // again by the part that follows, or lies behind the words.
-template <size_t kValues>
-HWY_INLINE bool TwistFor(ChainState* from, ChainState* to, const uint32_t* wanted) {
+bool Twist(ChainState* from, ChainState* to, uint32_t wanted) {
   const Words d;
   const size_t lanes = hn::Lanes(d);
   uint32_t* const old_words = from->words.data();
   uint32_t* const new_words = to->words.data();
-  // The difference to each wanted word, or'ed over nothing: the least of all is 0 where one is there.
+  // The least difference to the wanted word is 0 where it is there.
   Vector least = hn::Set(d, 1);
-  const auto look = [&](Vector words) HWY_ATTR {
-    for (size_t i = 0; i < kValues; ++i) least = hn::Min(least, hn::Xor(words, hn::Set(d, wanted[i])));
-  };
+  const auto look = [&](Vector words) HWY_ATTR { least = hn::Min(least, hn::Xor(words, hn::Set(d, wanted))); };
   for (size_t k = 0; k < kWords - kMiddle; k += lanes) {
     const Vector words = NewWords(old_words + k, old_words + k + kMiddle);
     hn::StoreU(words, d, new_words + k);
@@ -60,14 +55,6 @@ HWY_INLINE bool TwistFor(ChainState* from, ChainState* to, const uint32_t* wante
   return !hn::AllFalse(d, hn::Eq(least, hn::Zero(d)));
 }
 
-bool Twist(ChainState* from, ChainState* to, const uint32_t* wanted, size_t values) {
-  if (values == 1) return TwistFor<1>(from, to, wanted);
-  // Short lists are filled up with their first value.
-  uint32_t filled[kChainValuesMax];
-  for (size_t i = 0; i < kChainValuesMax; ++i) filled[i] = wanted[i < values ? i : 0];
-  return values <= 4 ? TwistFor<4>(from, to, filled) : TwistFor<kChainValuesMax>(from, to, filled);
-}
-
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace augur
@@ -79,9 +66,8 @@ namespace {
 HWY_EXPORT(Twist);
 }  // namespace
 
-bool TwistAndLook(ChainState* from, ChainState* to, std::span<const uint32_t> wanted) {
-  AUGUR_CHECK(!wanted.empty() && wanted.size() <= kChainValuesMax);
-  return HWY_DYNAMIC_DISPATCH(Twist)(from, to, wanted.data(), wanted.size());
+bool TwistAndLook(ChainState* from, ChainState* to, uint32_t wanted) {
+  return HWY_DYNAMIC_DISPATCH(Twist)(from, to, wanted);
 }
 }  // namespace augur
 #endif  // HWY_ONCE

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "samplers/mt19937.h"
 
@@ -16,10 +15,9 @@ struct alignas(64) ChainState {
   std::array<uint32_t, Mt19937::kWords + kChainPad> words;
 };
 
-// Puts the state after `from` into *to (another one), and returns whether any of its words may be one of `wanted`:
-// false is sure, true is right but for a chance of 1 in 10^8. Writes to what lies behind the words of both. Safe from
-// any thread. REQUIRES: 1 <= wanted.size() <= kChainValuesMax.
-inline constexpr size_t kChainValuesMax = 8;
-bool TwistAndLook(ChainState* from, ChainState* to, std::span<const uint32_t> wanted);
+// Puts the state after `from` into *to (another one), and returns whether any of its words may be `wanted`: false is
+// sure, true is right but for a chance of 1 in 10^8. Writes to what lies behind the words of both. Safe from any
+// thread.
+bool TwistAndLook(ChainState* from, ChainState* to, uint32_t wanted);
 
 }  // namespace augur

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "seed_search/chain_scan.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
-#include "base/check.h"
 #include "samplers/mt19937.h"
 #include "seed_search/chain_block.h"
 
@@ -44,20 +42,15 @@ ChainScan::~ChainScan() = default;
 ChainScan::ChainScan(ChainScan&&) noexcept = default;
 ChainScan& ChainScan::operator=(ChainScan&&) noexcept = default;
 
-void ChainScan::Find(std::span<const uint32_t> values, uint64_t count, const std::atomic<bool>* stop,
-                     std::vector<ChainHit>* hits) {
-  AUGUR_CHECK(!values.empty() && values.size() <= kChainValuesMax);
-  std::array<uint32_t, kChainValuesMax> wanted{};
-  std::transform(values.begin(), values.end(), wanted.begin(), Untemper);
-  const std::span<const uint32_t> words_wanted(wanted.data(), values.size());
+void ChainScan::Find(uint32_t value, uint64_t count, const std::atomic<bool>* stop, std::vector<uint64_t>* positions) {
+  const uint32_t wanted = Untemper(value);
   for (uint64_t looked = 0; looked < count; looked += Mt19937::kWords) {
     // A block takes 0.1 to 0.8 microseconds.
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
     ChainState& to = state_->states[1 - state_->now];
-    if (TwistAndLook(&state_->states[state_->now], &to, words_wanted)) {
+    if (TwistAndLook(&state_->states[state_->now], &to, wanted)) {
       for (size_t k = 0; k < Mt19937::kWords; ++k) {
-        const auto found = std::find(words_wanted.begin(), words_wanted.end(), to.words[k]);
-        if (found != words_wanted.end()) hits->push_back({position_ + k, values[found - words_wanted.begin()]});
+        if (to.words[k] == wanted) positions->push_back(position_ + k);
       }
     }
     state_->now = 1 - state_->now;

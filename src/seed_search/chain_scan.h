@@ -4,22 +4,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace augur {
 
-// Where in a generator's stream a value came: output number `position` (from 0) is `value`.
-struct ChainHit {
-  uint64_t position = 0;
-  uint32_t value = 0;
-  friend bool operator==(const ChainHit&, const ChainHit&) = default;
-};
-
-// ChainScan looks for values in the outputs of mt19937(seed), one block of 624 after the other. It is for the seed that
-// one epoch drew from a script's generator: where that lies says where the next epochs' seeds lie (10^2 to 1.5 x 10^8
-// outputs in, behind the model's initial values). Not thread-safe; each seed of a dictionary gets a scan of its own,
-// and keeps it (5 KB) where the search may have to go on later.
+// ChainScan looks for a value in the outputs of mt19937(seed), one block of 624 after the other. It is for the seed
+// that one epoch drew from a script's generator: where that lies says where the next epochs' seeds lie (10^2 to 1.5 x
+// 10^8 outputs in, behind the model's initial values). Not thread-safe; each seed of a dictionary gets a scan of its
+// own, and keeps it (5 KB) where the search may have to go on later.
 //
 // A value that is not of this stream turns up by chance once in 2^32 outputs, so 10^8 outputs give a false position in
 // 2 % of all cases: the epoch after has to confirm it.
@@ -30,11 +22,10 @@ class ChainScan {
   ChainScan(ChainScan&&) noexcept;
   ChainScan& operator=(ChainScan&&) noexcept;
 
-  // Looks at the next `count` outputs, rounded up to whole blocks of 624, and appends every place where one of `values`
-  // is, in ascending order, to *hits. Ends early, at a block's end, when *stop (not null) becomes true.
-  // REQUIRES: at most 8 values, at least one.
-  void Find(std::span<const uint32_t> values, uint64_t count, const std::atomic<bool>* stop,
-            std::vector<ChainHit>* hits);
+  // Looks at the next `count` outputs, rounded up to whole blocks of 624. Appends the number of each that is `value`
+  // (the first output is 0), in ascending order, to *positions. Ends early, at a block's end, when *stop (not null)
+  // becomes true.
+  void Find(uint32_t value, uint64_t count, const std::atomic<bool>* stop, std::vector<uint64_t>* positions);
 
   // Outputs that were looked at.
   uint64_t position() const { return position_; }
