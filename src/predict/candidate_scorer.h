@@ -67,7 +67,9 @@ class CandidateScorer {
   std::vector<PlacedReads> PlacesIn(const IndexOrder& whole, bool from_start) const;
 
  private:
-  static constexpr size_t kGlance = 256;  // of an order, to see whether more of it is worth the time
+  // Of an order, to see whether more of it is worth the time: 16 workers with batches of 16. 2.6 us of draws; of wrong
+  // orders of 12,000 files one in 2,000 has the first two reads of a process there.
+  static constexpr size_t kGlance = 256;
 
   bool Glance(const IndexOrder& prefix) const;
   Midst Weigh(const IndexOrder& order, uint64_t length, bool from_start, std::vector<PlacedReads>* placed) const;

@@ -30,7 +30,9 @@ class EpochFollower {
   static constexpr double kBitsMax = 40;
   // An order with fewer bits than this is lost. One that has gained bits loses those first.
   static constexpr double kLostBits = -12;
-  static constexpr uint32_t kReachMin = 1024;  // but a quarter of a small epoch, and this in any:
+  // 16 workers with two batches of 32 each are 1,024 files apart. In a small epoch the reach is a quarter of it, but at
+  // least the 128 files of two workers.
+  static constexpr uint32_t kReachMin = 1024;
   static constexpr uint32_t kReachOfAny = 128;
   static constexpr uint32_t kReachFirst = 4096;
   static constexpr uint32_t kReachMax = 65536;

@@ -14,7 +14,14 @@ constexpr double kNext = 0.4;
 constexpr double kStride = 0.3;
 constexpr double kNear = 0.15;
 constexpr uint32_t kNearPlaces = 64;
-constexpr double kNearSum = 4.7439;  // of 1/1 ... 1/64
+
+constexpr double HarmonicSum(uint32_t terms) {
+  double sum = 0;
+  for (uint32_t term = 1; term <= terms; ++term) sum += 1.0 / term;
+  return sum;
+}
+
+constexpr double kNearSum = HarmonicSum(kNearPlaces);
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "datasets/epoch_order.h"
+#include "predict/epoch_follower.h"
 #include "predict/evidence.h"
 
 namespace augur {
@@ -25,10 +26,12 @@ namespace augur {
 // Not synchronized. Memory: that of two Evidences.
 class OrderFit {
  public:
-  // Epochs of more reads need none: there EpochFollower loses a wrong order within 100 reads.
-  static constexpr uint64_t kReadsMax = 4096;
-  static constexpr double kBitsMax = 40;
-  static constexpr double kLostBits = -12;
+  // Epochs of more reads need none: there EpochFollower loses a wrong order within 100 reads. In those up to here its
+  // least reach is a quarter of the epoch, the most that it may be.
+  static constexpr uint64_t kReadsMax = 4 * uint64_t{EpochFollower::kReachMin};
+  // The same bounds: a wrong order falls through these 52 bits in some 60 reads, at about a bit a read.
+  static constexpr double kBitsMax = EpochFollower::kBitsMax;
+  static constexpr double kLostBits = EpochFollower::kLostBits;
 
   // `from_start`: the first read of each stream is seen. Without, it may be anywhere in the order: the epoch was begun
   // in its midst, or is followed from there.

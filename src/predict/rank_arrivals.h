@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "predict/candidate_scorer.h"
 #include "predict/evidence.h"
 #include "predict/identified_order.h"
 #include "readers/epochs.h"
@@ -23,7 +24,7 @@ namespace augur {
 // Not synchronized. Memory: 12 bytes a sample from the first unexpected read on, the places of the whole order.
 class RankArrivals {
  public:
-  static constexpr double kBelievedBits = 20;
+  static constexpr double kBelievedBits = CandidateScorer::kBelievedBits;
 
   // REQUIRES: a sampler's order, of which not all ranks are this host's.
   explicit RankArrivals(const IdentifiedOrder& followed);

@@ -22,6 +22,9 @@ namespace augur {
 // a window lasts from the end of one pause to the end of another.
 class DiskModel {
  public:
+  // A read that takes this or longer is slow: of an SSD one of 1 MB takes 2 ms, and on a disk that seeks any takes 7.
+  static constexpr uint64_t kDearReadUs = 4'000;
+
   // Of a disk. Until it is known it is a cheap SSD, on which neighbours are joined but no gap is worth reading.
   DiskModel() = default;
   // Of a line to a server: many requests are under way at once, so that another one costs a full line its headers, and
@@ -72,9 +75,8 @@ class DiskModel {
   static constexpr uint64_t kWindowUs = 20'000;
   // Requests to a server end in bursts, one a round trip: a window of one burst has more than the line gives.
   static constexpr uint64_t kWindowRoundTrips = 4;
-  // Where reads take longer than this, limits that are enforced in steps of a tenth of a second are the usual reason. A
-  // window of one step has half of the reads, or twice as many, that the limit allows: four steps are enough.
-  static constexpr uint64_t kDearReadUs = 4'000;
+  // Where reads take longer than kDearReadUs, limits that are enforced in steps of a tenth of a second are the usual
+  // reason. A window of one step has half of the reads, or twice as many, that the limit allows: four steps are enough.
   static constexpr uint64_t kDearWindowUs = 400'000;
   // The first are of one step, so that something is soon known.
   static constexpr int kFirstWindows = 8;
@@ -85,7 +87,9 @@ class DiskModel {
   // Two pauses within this time are not a busy machine's, but a limit's. Without another for so long, it was one.
   static constexpr uint64_t kPausesUs = 300'000;
   static constexpr uint64_t kNoPausesUs = 1'000'000;
-  static constexpr double kForget = 0.99;  // what a window counts for after the next one
+  // What a window counts for after the next one. Half is forgotten after 69 windows: 1.4 s of a quick disk (kWindowUs),
+  // 28 s of a slow one (kDearWindowUs).
+  static constexpr double kForget = 0.99;
 
   void SeePause(uint64_t now_us);
   void CloseWindow(uint64_t now_us);

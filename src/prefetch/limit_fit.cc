@@ -34,8 +34,8 @@ void LimitFit::Add(double reads, double bytes, double us) {
   const double by_bytes = byte_us_ * bytes;
   const double longer = std::max(by_reads, by_bytes);
   if (us < kFarther * longer && longer < kFarther * us) {
-    if (by_reads > kAlike * by_bytes) ++reads_seen_;
-    if (by_bytes > kAlike * by_reads) ++bytes_seen_;
+    if (by_reads > kAlike * by_bytes) reads_seen_ = true;
+    if (by_bytes > kAlike * by_reads) bytes_seen_ = true;
   }
   if (us < by_reads) read_us_ += Down(us, by_reads) * (us / reads - read_us_);
   if (us < by_bytes) byte_us_ += Down(us, by_bytes) * (us / bytes - byte_us_);

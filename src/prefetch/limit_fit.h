@@ -16,19 +16,17 @@ class LimitFit {
 
   // Whether each of the limits was seen to bind when the other did not. Before, the costs are no more than an upper
   // bound: a rate that was not tried is not known to be possible.
-  bool known() const { return reads_seen_ >= kSeenToKnow && bytes_seen_ >= kSeenToKnow; }
+  bool known() const { return reads_seen_ && bytes_seen_; }
 
   double read_us() const { return read_us_; }
   double byte_us() const { return byte_us_; }
 
  private:
-  static constexpr int kSeenToKnow = 1;
-
   // 0: nothing is known.
   double read_us_ = 0;
   double byte_us_ = 0;
-  int reads_seen_ = 0;  // windows that one of them held up alone
-  int bytes_seen_ = 0;
+  bool reads_seen_ = false;  // a window was held up by this one alone
+  bool bytes_seen_ = false;
 };
 
 }  // namespace augur

@@ -10,8 +10,6 @@ namespace {
 // holds, and the reader for pages that are half there.
 constexpr Position kPushMargin = 2;
 constexpr double kPushMarginSeconds = 0.002;
-// Files are dropped before their room is needed: while the last of them are dropped, the next are pushed.
-constexpr uint64_t kDropAhead = 8 << 20;
 
 }  // namespace
 
@@ -127,7 +125,7 @@ std::optional<Slot> PageCachePlanner::TakeOneToDrop() {
   UseQueue& pushed = files_.pages().pushed();
   if (pushed.empty()) return std::nullopt;
   const uint64_t bytes = pushed.bytes() + files_.pages().pushing_bytes();
-  const uint64_t ahead = std::min(kDropAhead, window_.bytes_max() / 8);
+  const uint64_t ahead = std::min(PlannerInput::kDropAheadBytes, window_.bytes_max() / 8);
   if (bytes + ahead + window_.bytes_aside() <= window_.bytes_max()) return std::nullopt;
   const std::optional<std::pair<Position, Slot>> last = LastNeeded();
   if (!last) return std::nullopt;

@@ -60,6 +60,9 @@ struct PlannerLimits {
 struct PlannerInput {
   // A file that is needed within this number of files is urgent.
   static constexpr Position kUrgentFiles = 32;
+  // Files are dropped before their room is needed: while the last of these bytes are dropped, the next are pushed. They
+  // are 76 files of 110 KB, which a disk of 1.8 GB/s brings in 5 ms.
+  static constexpr uint64_t kDropAheadBytes = 8 << 20;
 
   // REQUIRES: the model outlives it.
   PlannerInput(FileTable files, DiskModel& disk_model, const PlannerLimits& limits_of_all,

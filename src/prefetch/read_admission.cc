@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/read_admission.h"
 
+#include "cache/buffer_pool.h"
+
 namespace augur {
-namespace {
-
-// Memory is handed out in pieces of this (BufferPool::kGranuleBytes).
-constexpr uint64_t kMemoryPiece = 64 << 10;
-
-}  // namespace
-
 // Where nothing is pushed the staging holds the files from the front to here, each in memory of its own. Were it to
 // hold later ones too, the next file might find no room until the reader has asked for it.
 Position ReadAdmission::StagingEnd() const {
-  return in_.reader.front() + in_.limits.staging_bytes_max / (in_.schedule.mean_bytes() + kMemoryPiece);
+  return in_.reader.front() + in_.limits.staging_bytes_max / (in_.schedule.mean_bytes() + BufferPool::kGranuleBytes);
 }
 
 bool ReadAdmission::Takes(Slot slot, Position use) const {

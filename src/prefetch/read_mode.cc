@@ -4,13 +4,6 @@
 #include <algorithm>
 
 namespace augur {
-namespace {
-
-// A read of one file that takes longer than this may be one of those that cost the same when they are ten times as
-// long.
-constexpr double kDearUs = 4'000;
-
-}  // namespace
 
 bool ReadMode::Choose(uint64_t file_bytes) {
   if (!disk_.known() || disk_.windows() == windows_seen_) return false;
@@ -32,7 +25,8 @@ bool ReadMode::Choose(uint64_t file_bytes) {
 bool ReadMode::RegionsMayBeWorthIt(uint64_t file_bytes) const {
   const bool tried = regions_.used() && disk_.windows() < mode_windows_ + windows_to_try_;
   if (tried) return std::min(disk_.worth_gap_bytes(), disk_.tried_gap_bytes()) > 3 * file_bytes;
-  return disk_.worth_gap_bytes() > 3 * file_bytes || disk_.CostUs(1, file_bytes) >= kDearUs;
+  return disk_.worth_gap_bytes() > 3 * file_bytes ||
+         disk_.CostUs(1, file_bytes) >= static_cast<double>(DiskModel::kDearReadUs);
 }
 
 // A region takes as much longer than a file as it is longer: that is seen at once. The gap of the believed opinion is

@@ -5,12 +5,6 @@
 #include <vector>
 
 namespace augur {
-namespace {
-
-// While this is being dropped, nothing more that was left is.
-constexpr uint64_t kDroppingBytesMax = 8 << 20;
-
-}  // namespace
 
 uint64_t ReaderPages::left_bytes_max() const {
   return evidence_.Reclaims(recent_.seen()) ? 0 : in_.limits.left_bytes_max;
@@ -165,7 +159,8 @@ void ReaderPages::AssumeNothing() {
 std::optional<Slot> ReaderPages::TakeExcess() {
   PageCacheFiles& pages = files_.pages();
   // A little at a time: files that are being dropped count as pushed.
-  if (pages.left().bytes() <= left_bytes_max() || pages.dropping_bytes() > kDroppingBytesMax) return std::nullopt;
+  if (pages.left().bytes() <= left_bytes_max() || pages.dropping_bytes() > PlannerInput::kDropAheadBytes)
+    return std::nullopt;
   const Slot last = pages.left().last().second;
   pages.left().Remove(last);
   return last;

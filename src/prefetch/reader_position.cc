@@ -15,13 +15,11 @@ Position Apart(Position one, Position other) { return std::max(one, other) - std
 // it. Eight of 32 are seldom so, also late in a small epoch, where a third of the reads that are seen is the kernel's.
 // The front is then some reads too far back, which costs their memory.
 ReaderPositionOptions ReaderPositionOptions::OfArchives(uint64_t files_in_memory) {
-  constexpr uint64_t kLagMin = 2;
-  constexpr uint64_t kUnseenMax = 1024;
   ReaderPositionOptions options;
   // What the reader is not known to be done with takes a part of the memory.
   options.lag = static_cast<uint32_t>(std::clamp<uint64_t>(files_in_memory / 8, kLagMin, options.lag));
   options.unseen_max =
-      static_cast<uint32_t>(std::clamp<uint64_t>(files_in_memory / 4, uint64_t{2} * options.lag, kUnseenMax));
+      static_cast<uint32_t>(std::clamp<uint64_t>(files_in_memory / 4, uint64_t{2} * options.lag, options.unseen_max));
   options.support = 8;
   options.support_of = 32;
   options.strays_to_jump = 14;

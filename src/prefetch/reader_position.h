@@ -17,6 +17,9 @@ namespace augur {
 
 // How far readers may be apart from each other, counted in files.
 struct ReaderPositionOptions {
+  // The least `lag`: two workers read at the same time, so the first file of two may still be read.
+  static constexpr uint32_t kLagMin = 2;
+
   // Worker processes of one loader read batches in turn. So the reads of an epoch come in an order that differs from
   // the epoch's by up to workers * files that each has ahead: 16 workers with 2 batches of 32 each are 1,024.
   uint32_t spread_max = 1024;
@@ -86,7 +89,9 @@ class ReaderPosition {
   bool IsBeingRead(Slot slot) const;
 
  private:
-  static constexpr size_t kStrays = 16;  // reads elsewhere that are remembered
+  // Reads elsewhere that are remembered. Eight of 16 lie in a sixteenth of an epoch by chance once in 65,000 reads;
+  // eight of 32 would once in 400.
+  static constexpr size_t kStrays = 16;
 
   // How a read was seen, a bit each.
   static constexpr uint8_t kByOpen = 1;
