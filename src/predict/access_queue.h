@@ -21,7 +21,8 @@ namespace augur {
 // at most two searches under way, each of which posts one result, and a hint is a request of the control socket.
 class AccessQueue {
  public:
-  // Take waits no longer than this.
+  // Take waits no longer than this: as often the OrderTracker looks at the heat of the data and at jobs that have
+  // ended. Data is hot after half a second (DataHeat); twice as long a wait would tell that half a second late.
   static constexpr std::chrono::milliseconds kWaitMax{500};
 
   struct Batch {

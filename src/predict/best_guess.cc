@@ -31,6 +31,8 @@ HostOrder IdentifyForHost(const CandidateScorer& test, const Guess& guess, const
 
 std::optional<BestGuess> BestOf(const SearchRequest& request, const std::vector<uint64_t>& units,
                                 const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried) {
+  // Sums of some thousand terms of 20 bits are rounded to 10^-10, and guesses that differ do so by a read, 0.1 and
+  // more.
   constexpr double kSame = 1e-6;
   const uint64_t tests = request.tests.size();
   uint64_t first = 0;

@@ -32,7 +32,8 @@ class CandidateScorer {
   // A guess is believed when it has at least this number of bits more than the log2 of the number of guesses that were
   // tried: wrong with a probability of 10^-6.
   static constexpr double kBelievedBits = 20;
-  // Of each stream, the first reads up to this number are compared with a guess.
+  // Of each stream, the first reads up to this number are compared with a guess. Where they say least, of a nameless
+  // process in 50 files, that is 1.1 bits a read, so 64 say 70; one seed of 2^32 needs 53.
   static constexpr size_t kReadsAStream = 64;
 
   // Reads of files that the list does not have are left out: they belong to something else.

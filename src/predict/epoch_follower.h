@@ -25,16 +25,19 @@ namespace augur {
 // an eighth of all files, too: that is more where the epoch is a rank's share, of which a loader may read all at once.
 class EpochFollower {
  public:
-  // Bits that are gained beyond this are dropped, so that a reader who has gone elsewhere is soon found out: after ten
-  // misses.
+  // Bits that are gained beyond this are dropped, so that a reader who has gone elsewhere is soon found out. A miss
+  // costs -log2(0.03) = 5 bits, so the 52 bits down to kLostBits are ten misses in turn.
   static constexpr double kBitsMax = 40;
-  // An order with fewer bits than this is lost. One that has gained bits loses those first.
+  // An order with fewer bits than this is lost: from 0 readers of the order come there at most once in 2^12 = 4,096
+  // times. One that has gained bits loses those first.
   static constexpr double kLostBits = -12;
   // 16 workers with two batches of 32 each are 1,024 files apart. In a small epoch the reach is a quarter of it, but at
   // least the 128 files of two workers.
   static constexpr uint32_t kReachMin = 1024;
   static constexpr uint32_t kReachOfAny = 128;
+  // Until the distance is seen, four times these 1,024. In 1.28 million files a read by chance is a hit once in 312.
   static constexpr uint32_t kReachFirst = 4096;
+  // Four times 16 workers with two batches of 512 each.
   static constexpr uint32_t kReachMax = 65536;
   static constexpr uint32_t kAgainsMax = 256;  // a batch of such a reader
 
@@ -97,10 +100,14 @@ class EpochFollower {
   Order Rest() const;
 
  private:
+  // Two batches of 32. Of one batch all hits may be one worker's, and would show no distance; of four, the front would
+  // stay back for 16 reads (an eighth) instead of 8.
   static constexpr uint32_t kLately = 64;
-  // Two hits among the last kEndPlaces are the end; one may be a stranger's.
+  // Two hits among the last kEndPlaces are the end; one may be a stranger's. Of 12,000 files a stranger reads one of
+  // these once in 375 reads.
   static constexpr uint32_t kEndPlaces = 32;
   static constexpr uint64_t kHitsAtEnd = 2;
+  // Two batches of 32: a reader who begins the epoch anew reads one batch, or those of two workers, again.
   static constexpr uint64_t kComesBack = 64;
 
   double ChanceOfHit() const;

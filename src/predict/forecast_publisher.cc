@@ -9,7 +9,7 @@
 namespace augur {
 namespace {
 
-// A speed is measured over so much time at least.
+// A speed is measured over so much time at least. At 800 files a second it is 200 files, which is right to 7 %.
 constexpr uint64_t kMeasureUs = 250'000;
 
 }  // namespace

@@ -29,8 +29,11 @@ namespace augur {
 // Not synchronized. Memory: that of kHintsMax samplers.
 class Hints {
  public:
+  // Each is tried from the middle of an epoch, too. Of 1.28 million files that costs 13 ms (10 ns a draw), 0.2 s for
+  // all.
   static constexpr size_t kHintsMax = 16;
-  // After this number of reads that agree with nothing, a hint is wrong.
+  // After this number of reads that agree with nothing, a hint is wrong: three reads of each of 16 workers. Two of the
+  // three say 12 bits each in 12,000 files, and 20 are believed.
   static constexpr uint64_t kReadsToDeny = 48;
 
   // `running`: of each job the pass that it is in. The same hint given again begins anew; beyond kHintsMax the oldest

@@ -15,9 +15,11 @@
 namespace augur {
 namespace {
 
+// Keras draws one of these.
 constexpr uint64_t kSeeds = 1'000'000;
 // Keras' second shuffle has a buffer of 8 batches, 512 samples for a batch of 64, and parallel threads come 64 apart.
 constexpr uint64_t kSlack = 512 + 64;
+// 5 ms of a core for 12,000 files, where all seeds take 18 s; 0.5 s for 1.28 million. So two cores end together.
 constexpr uint64_t kRange = 256;
 
 // The sampler that agrees best, and those that agree as well. The seed is believed already, so any will do.

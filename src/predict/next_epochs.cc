@@ -13,7 +13,8 @@ namespace {
 
 // How many outputs further the next epoch's seed may be. A loop of one training loader, with persistent workers or
 // not, draws 2 or 4 outputs, and 2 for each further loader; loops that draw for themselves (mixup: one permutation of a
-// batch a step) come again after hundreds.
+// batch a step) come again after hundreds. To try them all takes 40 ms (300 draws and a state each, 5 us), and a bit
+// more than one read to tell them apart (13 bits).
 constexpr uint64_t kStrideMax = 8192;
 
 // The epoch `step` epochs of the sampler behind this one, and after it as many again.

@@ -15,9 +15,10 @@ namespace {
 // The distances of the position models, in reads: threads that share a batch, and threads that share a shuffle buffer.
 constexpr std::array<double, 2> kScales = {16, 64};
 // Where the next epoch's first reads may come among this one's: its last part, in which half of a read's likelihood is
-// that of the next epoch.
+// that of the next epoch. A quarter, as the reach of EpochFollower: no reader is further ahead.
 constexpr uint64_t kEndPart = 4;
-// A sum that is far below the limit says no more than one at it, and must be able to come back.
+// A sum that is far below the limit says no more than one at it, and must be able to come back: one read in its place
+// says 4 bits in an epoch of 500 files (log2(500 / 2 / 16)).
 constexpr double kBitsMin = OrderFit::kLostBits - 4;
 
 double HalfOfEach(double a, double b) { return std::log2((std::exp2(a) + std::exp2(b)) / 2); }

@@ -17,8 +17,11 @@ namespace {
 
 // A guess costs 10 us and less, mostly.
 constexpr uint64_t kGuessesARange = 64;
-// For the search of all seeds: clues are taken from so many streams at most, and of each from its first places.
+// For the search of all seeds: clues are taken from so many streams at most. One of the first eight workers has read
+// the first file; a test of eight clues brings 8 % fewer seeds a second than of one (search_bench).
 constexpr size_t kClueStreams = 8;
+// And of each from its first places. Where the page cache has half of the files, the first read that is seen is among
+// the first four in 15 of 16 epochs, among the first two in three of four.
 constexpr uint32_t kUnsurePlaces = 4;
 // Behind at most two outputs.
 constexpr uint32_t kCluePositionMax = kSeedOutputMax - 2;
@@ -75,6 +78,8 @@ SeedQuery QueryOf(const CandidateScorer& test, uint64_t ranks) {
 
 // Evidence for a seed that passed the vectors' test.
 double TrySeed(const CandidateScorer& test, uint32_t seed, uint32_t offset) {
+  // 0.5 us of draws in place of 40 for a whole prefix (4,096). The first two reads of worker 0 are among these, and
+  // those of each rank of up to 24.
   constexpr size_t kFew = 48;
   Mt19937 engine(seed);
   engine.Discard(offset);

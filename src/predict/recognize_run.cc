@@ -15,6 +15,7 @@
 namespace augur {
 namespace {
 
+// A run that is resumed. 64 recorded runs are 1,024 candidates, as many as those of all known samplers (900, 5 ms).
 constexpr uint64_t kEpochsAhead = 16;
 
 }  // namespace

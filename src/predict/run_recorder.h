@@ -29,6 +29,8 @@ class RunRecorder {
     SampleLists* lists = nullptr;  // not null where `runs` is not
     uint64_t files_max = 0;        // of the longest list
   };
+  // Of ImageNet (1.28 million files) 82 MB, so that the 256 MiB of a store's records hold three runs; of twice as many
+  // epochs they would hold one.
   static constexpr size_t kEpochsMax = 16;
   // Of the orders of one run, recorded or loaded.
   static constexpr uint64_t BytesMax(uint64_t files_max) { return files_max * kEpochsMax * sizeof(EntryNumber); }

@@ -16,21 +16,27 @@ constexpr double kByteUsMax = 1;
 constexpr double kSlowWindow = 1.25;
 constexpr double kSlowWeight = 0.5;
 // What a window's error counts for after the next one, and a window that is wrong by more than this counts as this
-// much: somebody else used the disk, and neither opinion is to blame.
+// much: somebody else used the disk, and neither opinion is to blame. Half is forgotten after 23 windows: half a second
+// of a quick disk (kWindowUs), nine seconds of a slow one (kDearWindowUs).
 constexpr double kErrorForget = 0.97;
+// A prediction of next to nothing is wrong by 1, so one of far too much is no more.
 constexpr double kErrorMax = 1;
-// The other opinion is believed when its errors are so many times less: not to and fro for nothing.
+// The other opinion is believed when the squares of its errors are so many times less: not to and fro for nothing. That
+// is 1.22 times in the errors.
 constexpr double kBetter = 1.5;
 // A window that is so many times as quick as a limit was thought to allow has shown something new.
 constexpr double kNotTried = 1.25;
-// What a gap may be at most, beyond what reads were seen to take along for nothing.
+// What a gap may be at most, beyond what reads were seen to take along for nothing. So regions grow (at a gap of twice
+// their length) where reads of 1.25 times their length were seen to cost no more.
 constexpr double kBeyondShown = 1.6;
-// Fewer windows than this may be of nothing else than the first burst.
+// Fewer windows than this may be of nothing else than the first burst: 16 of kWindowUs are about as long as kPausesUs,
+// in which a limit shows itself.
 constexpr int kWindowsOfBursts = 16;
 // What a byte more costs the machine at least, whatever the disk does.
 constexpr double kMachineByteUs = 0.002;
 // A request costs both ends 0.1 to 0.2 ms of the processor, and its headers: 60 KB at 200 MB/s are worth it.
 constexpr double kFarReadUs = 300;
+// 100 MB/s, a line of 1 Gbit/s. It counts for the first window only, and there kFarUnderWayBytes are under way anyway.
 constexpr double kFarByteUs = 0.01;
 
 }  // namespace
@@ -166,7 +172,8 @@ void DiskModel::Fit() {
     return;
   }
   // Windows of reads that all have one size lie on a line through the origin and cannot tell reads from bytes. A little
-  // of the last answer is mixed in as if it had been seen, so that what is known stays until something else is.
+  // of the last answer is mixed in as if it had been seen, so that what is known stays until something else is: two
+  // windows of the hundred that the sums amount to (kForget).
   constexpr double kTrust = 0.02;
   const double mean_reads = rr_ * kTrust;
   const double mean_bytes = bb_ * kTrust;

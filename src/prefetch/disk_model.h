@@ -67,24 +67,28 @@ class DiskModel {
   int windows() const { return windows_; }
 
  private:
+  // The line has two unknowns, so two windows fit it without an error, whatever they say. Four are 32 reads.
   static constexpr int kWindowsToKnow = 4;
   // A window ends after these reads and this time: shorter ones say more of the timer than of the disk.
-  // Longer ones say it with less noise, when there is time for that.
+  // Longer ones say it with less noise, when there is time for that. A thread that wakes 1 ms late is 5 % of 20 ms.
   static constexpr uint64_t kWindowReads = 8;
   static constexpr uint64_t kLaterWindowReads = 16;
   static constexpr uint64_t kWindowUs = 20'000;
-  // Requests to a server end in bursts, one a round trip: a window of one burst has more than the line gives.
+  // Requests to a server end in bursts, one a round trip: a window of one burst has more than the line gives, one of
+  // four a quarter too much at most.
   static constexpr uint64_t kWindowRoundTrips = 4;
   // Where reads take longer than kDearReadUs, limits that are enforced in steps of a tenth of a second are the usual
   // reason. A window of one step has half of the reads, or twice as many, that the limit allows: four steps are enough.
   static constexpr uint64_t kDearWindowUs = 400'000;
-  // The first are of one step, so that something is soon known.
+  // The first are of one step, so that something is soon known: eight steps are 0.8 s.
   static constexpr int kFirstWindows = 8;
-  // No read has ended for so long, though some were under way: longer than a read of a MB takes on any disk that seeks.
+  // No read has ended for so long, though some were under way: longer than a read of a MB takes on any disk that seeks
+  // (17 ms: 7 ms for the seek, 10 ms at 100 MB/s), and a quarter of a slice of 100 ms.
   // Reads of a disk that is far away may come in bursts, one a round trip: there, twice that.
   static constexpr uint64_t kPauseUs = 25'000;
   static constexpr uint64_t kPauseRoundTrips = 2;
-  // Two pauses within this time are not a busy machine's, but a limit's. Without another for so long, it was one.
+  // Two pauses within this time are not a busy machine's, but a limit's: three slices. Without another for so long, ten
+  // slices, it was one.
   static constexpr uint64_t kPausesUs = 300'000;
   static constexpr uint64_t kNoPausesUs = 1'000'000;
   // What a window counts for after the next one. Half is forgotten after 69 windows: 1.4 s of a quick disk (kWindowUs),

@@ -13,7 +13,8 @@ namespace {
 // A retained cache that could not take a file is tried again after this time: others may have given memory back.
 constexpr uint64_t kShortOfRoomUs = 1'000'000;
 // Files that no order predicts are evicted in batches of 1/16 of the retained cache, because each pass looks at all of
-// it. A pass that evicts what another mount may need, or finds nothing to evict, is followed by none for this time.
+// it: 16 blocks for one that is evicted. A pass that evicts what another mount may need, or finds nothing to evict, is
+// followed by none for this time.
 constexpr uint64_t kEvictedPart = 16;
 constexpr uint64_t kLookAgainUs = 10'000'000;
 

@@ -11,15 +11,17 @@ namespace {
 
 // The last files, in which neighbours are looked for: 16 workers that take turns leave four of each.
 constexpr size_t kLooked = 64;
-// Each time so many more were read.
+// Each time so many more were read: half of them are new then. A look is 64 look-ups in each queued epoch, two a read.
 constexpr uint64_t kReadsToLook = 32;
 // Of m files anywhere in an epoch of n, m (m - 1) / n are the next one of another on average, about as Poisson has it:
 // this many and twice the mean are there by chance less often than once in 10^6, whatever n is.
 constexpr size_t kNeighboursMin = 16;
-// And most of the very last, or they are what was read before the reader went elsewhere.
+// And most of the very last, or they are what was read before the reader went elsewhere. Two of the last eight may be a
+// stranger's, or the first of a batch.
 constexpr ptrdiff_t kLatest = 8;
 constexpr ptrdiff_t kLatestMin = 6;
-// Those shortly before: a part of the epoch that holds a file by chance seldom, but no fewer than workers are many.
+// Those shortly before: a part of the epoch that holds a file by chance seldom (once in 16 reads), but no fewer than
+// workers are many: 1,024 files of 16 workers with two batches of 32 each (ReaderPositionOptions::spread_max).
 constexpr uint64_t kKnownPart = 16;
 constexpr uint64_t kKnownMax = 1024;
 // So many reads are judged together. A reader who makes one of 32 of them has 64 neighbours among them. By chance there

@@ -6,7 +6,8 @@
 namespace augur {
 namespace {
 
-// In regions, files are pushed this time before they are read, or this number of them.
+// In regions, files are pushed this time before they are read, or this number of them. A push of 128 files of 110 KB is
+// 14 MB, 4 ms at 3.5 GB/s; in 0.1 s a limit that is enforced in steps lets reads through once more.
 constexpr double kPushAheadSeconds = 0.1;
 constexpr Position kPushAheadMin = 128;
 

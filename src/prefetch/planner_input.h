@@ -58,7 +58,7 @@ struct PlannerLimits {
 // PlannerInput has the facts that all parts of the planner decide by: limits, the order, the reader and the disk. Not
 // synchronized. The planner owns it; its parts refer to it.
 struct PlannerInput {
-  // A file that is needed within this number of files is urgent.
+  // A file that is needed within this number of files is urgent: a batch of 32, which its reader takes without a pause.
   static constexpr Position kUrgentFiles = 32;
   // Files are dropped before their room is needed: while the last of these bytes are dropped, the next are pushed. They
   // are 76 files of 110 KB, which a disk of 1.8 GB/s brings in 5 ms.

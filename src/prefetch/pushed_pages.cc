@@ -10,9 +10,10 @@ namespace augur {
 namespace {
 
 // Files handed to the pushing threads and not pushed: enough that they never wait for the planning thread, which takes
-// about as long for a round as they for a file.
+// about as long for a round as they for a file. 16 of 110 KB are 0.5 ms of pushes at 3.5 GB/s.
 constexpr uint64_t kPushesAhead = 16;
-// Files that are looked up at once when the kernel turns out not to know one.
+// Files that are looked up at once when the kernel turns out not to know one. A look-up takes the helper 18 us, 256 of
+// them 5 ms: 28 MB of files of 110 KB, which a disk of 1.8 GB/s brings in 16 ms.
 constexpr size_t kStatAhead = 256;
 
 }  // namespace

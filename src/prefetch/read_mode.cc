@@ -20,8 +20,9 @@ bool ReadMode::Choose(uint64_t file_bytes) {
 }
 
 // As long as all reads are of about one size, the model cannot tell the cost of reads from that of bytes: its cost of
-// longer reads is a guess. So where single files take long, regions are tried whatever it says. But where they were
-// tried, and brought no more than single files do, they are not tried again for a while.
+// longer reads is a guess. So where single files take long, and may cost the same when they are ten times as long,
+// regions are tried whatever it says. But where they were tried, and brought no more than single files do, they are not
+// tried again for a while.
 bool ReadMode::RegionsMayBeWorthIt(uint64_t file_bytes) const {
   const bool tried = regions_.used() && disk_.windows() < mode_windows_ + windows_to_try_;
   if (tried) return std::min(disk_.worth_gap_bytes(), disk_.tried_gap_bytes()) > 3 * file_bytes;

@@ -13,7 +13,8 @@ namespace {
 // of a second: with less than that under way, some of them have nothing to let through.
 constexpr double kUnderWayRegionsUs = 150'000;
 // A file that is needed within this time, or within PlannerInput::kUrgentFiles, is urgent; the others are read in the
-// way that the disk likes best.
+// way that the disk likes best. Reads worth 50 ms are under way before it (under_way_us), and a limit that is enforced
+// in steps lets it through in the second step of 100 ms at the latest.
 constexpr double kUrgentSeconds = 0.25;
 // An urgent read takes no more along than this: at 150 MB/s it makes it 7 ms longer. Of files that are urgent as well
 // it takes so much whatever a read costs the disk: one of 1 MiB in place of nine saves the processor's work for eight.

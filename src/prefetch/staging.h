@@ -14,7 +14,7 @@ namespace augur {
 // synchronized. It has no bytes: the prefetcher has them. A method with a slot requires that Meet has seen it.
 class Staging {
  public:
-  // A bad sector may hold the disk for seconds each time.
+  // A bad sector may hold the disk for seconds each time. One that takes ten seconds costs a run 80 s at most.
   static constexpr uint8_t kTriesMax = 8;
 
   explicit Staging(const ReadSchedule& schedule) : schedule_(schedule) {}

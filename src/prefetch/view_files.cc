@@ -8,7 +8,7 @@
 namespace augur {
 namespace {
 
-// Files whose mean stands for all.
+// Files whose mean stands for all. Where sizes deviate from it by a half, the mean of 256 does so by 3 %.
 constexpr uint64_t kMeanOf = 256;
 
 }  // namespace

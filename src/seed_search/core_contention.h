@@ -43,6 +43,7 @@ class CoreContention {
   static constexpr double kWaitedPart = 0.3;
   // In the window's mean. Less is the same.
   static constexpr double kCrowd = 0.4;
+  // Three slices: whoever came for one of them is gone by then. Doubled seven times it is a second.
   static constexpr Time kPauseMin = std::chrono::milliseconds(10);
   // The doubled pause grows no further. A core that falls idle is noticed after half as much again at the latest.
   static constexpr Time kPauseMax = std::chrono::seconds(1);

@@ -12,7 +12,7 @@ namespace augur {
 
 // The most seeds that a block has: 16 vectors of 16 lanes.
 inline constexpr size_t kSeedBlockMax = 256;
-// The most offsets of one query.
+// The most offsets of one query: torch needs two, and 8 are 16 KB of hits on the stack.
 inline constexpr size_t kSeedOffsetsMax = 8;
 using SeedBlockHits = std::array<SeedHit, kSeedBlockMax * kSeedOffsetsMax>;
 
