@@ -122,6 +122,17 @@ TEST(DiskModelTest, FollowsADiskThatBecomesSlower) {
   EXPECT_NEAR(model.bytes_per_second() / 200e6, 1, 0.15);
 }
 
+// For three seconds another program has half of the disk. With the weight of the other windows, these would raise the
+// cost by a third.
+TEST(DiskModelTest, ASpellOfSlowWindowsRaisesTheCostByAFifth) {
+  DiskModel model;
+  BusyDisk busy(&model, 2);
+  const auto size = [] { return 100'000; };
+  busy.Run(4000, size, [](uint64_t) { return 1000; });
+  busy.Run(1600, size, [](uint64_t) { return 2000; });
+  EXPECT_NEAR(model.CostUs(1, 100'000) / 1000, 1.2, 0.07);
+}
+
 TEST(DiskModelTest, LearnsNothingWhileTheDiskHasTimeToSpare) {
   std::mt19937_64 random(1);
   DiskModel model;

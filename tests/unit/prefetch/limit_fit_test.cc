@@ -48,6 +48,36 @@ TEST(LimitFitTest, FindsBothLimits) {
   }
 }
 
+// The part of the way from 1 to `factor` that is left, when the cost of a read is learned from windows of that factor.
+double LeftAfter(int windows, double factor) {
+  LimitFit fit;
+  AddWindow(&fit, 100e3);
+  for (int i = 0; i < windows; ++i) AddWindow(&fit, 100e3, factor);
+  return (factor - fit.read_us() / kReadUs) / (factor - 1);
+}
+
+TEST(LimitFitTest, AQuickerDiskIsBelievedInAFewWindowsButNotInOne) {
+  EXPECT_GE(LeftAfter(1, 0.85), 0.5);
+  EXPECT_LE(LeftAfter(5, 0.85), 0.15);
+  EXPECT_LE(LeftAfter(1, 0.5), 0.3) << "such a rate was not tried before";
+}
+
+TEST(LimitFitTest, ASlowerDiskIsBelievedInSeveralWindows) {
+  EXPECT_GE(LeftAfter(1, 2), 0.7);
+  EXPECT_LE(LeftAfter(5, 2), 0.4);
+  EXPECT_GE(LeftAfter(1, 100), 0.996) << "a window that something else held up";
+}
+
+TEST(LimitFitTest, ALimitIsNotKnownFromWindowsInWhichTheOtherTakesAboutAsLong) {
+  LimitFit fit;
+  AddWindow(&fit, 2.5e6);
+  for (int i = 0; i < 20; ++i) AddWindow(&fit, 100e3);
+  for (int i = 0; i < 20; ++i) AddWindow(&fit, 1.1e6);
+  EXPECT_FALSE(fit.known());
+  AddWindow(&fit, 2e6);
+  EXPECT_TRUE(fit.known());
+}
+
 TEST(LimitFitTest, ReadsThatBindForLongDoNotMakeBytesDear) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> noise(0.8, 2.0);
