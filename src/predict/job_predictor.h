@@ -27,6 +27,8 @@ namespace augur {
 // running one.
 class JobPredictor {
  public:
+  // A training epoch, the validation behind it, and the next training epoch: with one ahead, the next use of a training
+  // file would not be known before the validation. For 1.28 million files 31 MB (12 bytes a read).
   static constexpr size_t kAhead = 2;
 
   explicit JobPredictor(JobId id) : id_(id) {}

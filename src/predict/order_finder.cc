@@ -17,6 +17,8 @@
 namespace augur {
 namespace {
 
+// Each is tried with 10,000 candidates, 85 ms in 2,500 files: 0.7 s for all. As candidates they cost log2(8) = 3 bits,
+// a quarter of a read.
 constexpr size_t kListsMax = 8;
 
 double ThreadSeconds() { return std::chrono::duration<double>(ThreadTime()).count(); }
