@@ -30,7 +30,7 @@ namespace augur {
 // Not synchronized: for the OrderPredictor's thread. Memory: an order while it is compared.
 class OrderHandover {
  public:
-  // Orders that nobody has gone on with after so many reads belong to a job that has ended meanwhile.
+  // Orders with which no job has gone on after this number of reads are of jobs that have ended meanwhile.
   static constexpr uint64_t kReadsToTake = 4096;
 
   // What it works with outlives it.
