@@ -79,6 +79,7 @@ void Hints::AddEarlier(SamplerDescription spec) {
 
 std::vector<std::vector<std::string>> Hints::Words() const {
   std::vector<std::vector<std::string>> words;
+  words.reserve(hints_.size());
   for (const Hint& hint : hints_) words.push_back(hint.spec.words);
   return words;
 }

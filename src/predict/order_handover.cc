@@ -54,10 +54,16 @@ CandidateScorer::Midst CompareFromAnywhere(const EpochOrder& order, const EpochS
   return {.bits = evidence.bits(), .begin = begin};
 }
 
-std::optional<IdentifiedOrder> After(const IdentifiedOrder& order) {
-  if (!order.recorded.empty()) return ContinueRecorded(order);
-  const std::optional<Guess> next = PredictedAfter(order);
-  return next ? std::optional(Continue(order, *next)) : std::nullopt;
+// A daemon may have died at the end of an epoch: the order, and that of the epoch after it.
+std::vector<IdentifiedOrder> WithNext(IdentifiedOrder order) {
+  std::vector<IdentifiedOrder> orders;
+  if (!order.recorded.empty()) {
+    orders.push_back(ContinueRecorded(order));
+  } else if (const std::optional<Guess> next = PredictedAfter(order)) {
+    orders.push_back(Continue(order, *next));
+  }
+  orders.insert(orders.begin(), std::move(order));
+  return orders;
 }
 
 }  // namespace
@@ -87,19 +93,19 @@ void OrderHandover::DropEarlier() {
 std::optional<IdentifiedOrder> OrderHandover::Find(const EpochStart& epoch) {
   Load();
   for (auto it = earlier_.begin(); it != earlier_.end(); ++it) {
-    std::optional<IdentifiedOrder> order = Make(it->order);
-    // A daemon may have died at the end of an epoch.
-    for (int nth = 0; nth < 2 && order; ++nth, order = After(*order)) {
-      const CandidateScorer::Midst found = CompareFromAnywhere(*order->order, epoch);
+    std::optional<IdentifiedOrder> made = Make(it->order);
+    if (!made) continue;
+    for (IdentifiedOrder& order : WithNext(*std::move(made))) {
+      const CandidateScorer::Midst found = CompareFromAnywhere(*order.order, epoch);
       const double bits = found.bits - std::log2(2 * static_cast<double>(earlier_.size()));
       if (bits < kBits) continue;
-      order->begin = found.begin;
-      order->bits = bits;
-      order->how = "taken over after " + std::to_string(ReadsOf(epoch)) + " reads";
+      order.begin = found.begin;
+      order.bits = bits;
+      order.how = "taken over after " + std::to_string(ReadsOf(epoch)) + " reads";
       Leave(epoch.job);
       written_[epoch.job] = it->text;
       earlier_.erase(it);
-      return order;
+      return std::move(order);
     }
   }
   return std::nullopt;

@@ -256,13 +256,12 @@ TEST(FollowedOrderTest, WhatIsReadIsWhatWasWritten) {
   order.seed = 7;
   order.offset = 2;
   order.what = "torch RandomSampler, seed 0x7";
-  const std::optional<FollowedOrder> read = ParseFollowed(RenderFollowed(order));
-  ASSERT_TRUE(read);
-  EXPECT_EQ(read->root, order.root);
-  EXPECT_EQ(read->share.ranks, order.share.ranks);
-  EXPECT_EQ(read->share.batch, 32U);
-  EXPECT_EQ(read->seed, 7U);
-  EXPECT_EQ(RenderFollowed(*read), RenderFollowed(order));
+  const FollowedOrder read = ParseFollowed(RenderFollowed(order)).value_or(FollowedOrder());
+  EXPECT_EQ(read.root, order.root);
+  EXPECT_EQ(read.share.ranks, order.share.ranks);
+  EXPECT_EQ(read.share.batch, 32U);
+  EXPECT_EQ(read.seed, 7U);
+  EXPECT_EQ(RenderFollowed(read), RenderFollowed(order));
 }
 
 TEST(FollowedOrderTest, AShareThatCannotBeIsNone) {
