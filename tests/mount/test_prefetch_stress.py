@@ -13,12 +13,14 @@ import subprocess
 import sys
 import time
 
-from kernel_caches import drop_caches
-from mounts import is_running
-from patience import PATIENCE_S, wait_until
-from prefetching import DataSet, Prediction
-from program_runs import run
-from skips import needs_root
+# Its reader processes run this file by itself.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+from kernel_caches import drop_caches  # noqa: E402
+from mounts import is_running  # noqa: E402
+from patience import PATIENCE_S, wait_until  # noqa: E402
+from prefetching import DataSet, Prediction  # noqa: E402
+from program_runs import run  # noqa: E402
+from skips import needs_root  # noqa: E402
 
 pytestmark = needs_root
 
