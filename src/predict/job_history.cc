@@ -59,10 +59,7 @@ std::optional<IdentifiedOrder> JobHistory::Next(std::span<const IdentifiedOrder*
   for (const IdentifiedOrder* const epoch : epochs) {
     if (SetOf(*epoch) == set) from = epoch;
   }
-  if (from == nullptr) return std::nullopt;
-  if (!from->recorded.empty()) return ContinueRecorded(*from);
-  const std::optional<Guess> guess = PredictedAfter(*from);
-  return guess ? std::optional(Continue(*from, *guess)) : std::nullopt;
+  return from != nullptr ? OrderAfter(*from) : std::nullopt;
 }
 
 }  // namespace augur

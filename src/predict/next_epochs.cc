@@ -137,4 +137,10 @@ std::optional<Guess> PredictedAfter(const IdentifiedOrder& identified) {
   return next;
 }
 
+std::optional<IdentifiedOrder> OrderAfter(const IdentifiedOrder& identified) {
+  if (!identified.recorded.empty()) return ContinueRecorded(identified);
+  const std::optional<Guess> guess = PredictedAfter(identified);
+  return guess ? std::optional(Continue(identified, *guess)) : std::nullopt;
+}
+
 }  // namespace augur

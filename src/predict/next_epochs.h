@@ -45,4 +45,7 @@ Guess Settled(const Guess& guess);
 // The one that is so likely that files are fetched by it before anything of the epoch was read; none: wait for reads.
 std::optional<Guess> PredictedAfter(const IdentifiedOrder& identified);
 
+// The order of that epoch, or of the next one of a recorded run.
+std::optional<IdentifiedOrder> OrderAfter(const IdentifiedOrder& identified);
+
 }  // namespace augur

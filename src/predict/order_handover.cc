@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/order_handover.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
 #include <string_view>
 
+#include "base/proc_text.h"
 #include "predict/candidate_scorer.h"
 #include "predict/epoch_reads.h"
 #include "predict/evidence.h"
@@ -18,52 +21,33 @@
 namespace augur {
 namespace {
 
-// An order that was followed a moment ago is likely to be followed still, so half of the bits of a
-// search will do. A wrong one costs reads ahead until ten reads in turn have missed it.
+// An order that was followed a moment ago is likely to be followed still, so half of the bits of a search will do. A
+// wrong one costs reads ahead until ten reads in turn have missed it.
 constexpr double kBits = CandidateScorer::kBelievedBits / 2;
 // Samplers of one name that agree in so many indices are one sampler.
 constexpr size_t kIndicesCompared = 64;
 
+// A word of a command line has none.
+constexpr char kBetweenWords = '\0';
+
 static_assert(LastingTexts::kTextsMax == Hints::kHintsMax);
 
-// A word of a command line has no zero byte.
-std::string JoinWords(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text.append(word).push_back('\0');
-  return text;
-}
-std::vector<std::string> SplitWords(std::string_view text) {
-  std::vector<std::string> words;
-  for (size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  return words;
-}
-
-CandidateScorer::Midst CompareFromAnywhere(const EpochOrder& order, const EpochStart& epoch) {
-  Evidence evidence(order.size(), false);
+// Whether the reads go on with the order, from anywhere in it, with so many bits: then it says so, and begins there.
+bool GoesOnWith(const EpochStart& epoch, double bits_min, IdentifiedOrder* order) {
+  Evidence evidence(order->order->size(), false);
   uint32_t begin = std::numeric_limits<uint32_t>::max();
   for (const EpochStream& stream : epoch.streams) {
     const std::span<const FirstRead> reads = stream.reads;
     for (const FirstRead& read : reads.first(std::min(reads.size(), CandidateScorer::kReadsAStream))) {
-      const std::optional<uint32_t> place = evidence.Saw(order.PlacesOf(read.file), stream.id);
+      const std::optional<uint32_t> place = evidence.Saw(order->order->PlacesOf(read.file), stream.id);
       if (place) begin = std::min(begin, *place);
     }
   }
-  return {.bits = evidence.bits(), .begin = begin};
-}
-
-// A daemon may have died at the end of an epoch: the order, and that of the epoch after it.
-std::vector<IdentifiedOrder> WithNext(IdentifiedOrder order) {
-  std::vector<IdentifiedOrder> orders;
-  if (!order.recorded.empty()) {
-    orders.push_back(ContinueRecorded(order));
-  } else if (const std::optional<Guess> next = PredictedAfter(order)) {
-    orders.push_back(Continue(order, *next));
-  }
-  orders.insert(orders.begin(), std::move(order));
-  return orders;
+  if (evidence.bits() < bits_min) return false;
+  order->begin = begin;
+  order->bits = evidence.bits() - bits_min + kBits;
+  order->how = "taken over after " + std::to_string(ReadsOf(epoch)) + " reads";
+  return true;
 }
 
 }  // namespace
@@ -92,26 +76,25 @@ void OrderHandover::DropEarlier() {
 
 std::optional<IdentifiedOrder> OrderHandover::Find(const EpochStart& epoch) {
   Load();
+  const double bits_min = kBits + std::log2(2 * static_cast<double>(earlier_.size()));
   for (auto it = earlier_.begin(); it != earlier_.end(); ++it) {
-    std::optional<IdentifiedOrder> made = Make(it->order);
-    if (!made) continue;
-    for (IdentifiedOrder& order : WithNext(*std::move(made))) {
-      const CandidateScorer::Midst found = CompareFromAnywhere(*order.order, epoch);
-      const double bits = found.bits - std::log2(2 * static_cast<double>(earlier_.size()));
-      if (bits < kBits) continue;
-      order.begin = found.begin;
-      order.bits = bits;
-      order.how = "taken over after " + std::to_string(ReadsOf(epoch)) + " reads";
-      Leave(epoch.job);
-      written_[epoch.job] = it->text;
-      earlier_.erase(it);
-      return std::move(order);
+    std::optional<IdentifiedOrder> order = Make(it->order);
+    if (!order) continue;
+    if (!GoesOnWith(epoch, bits_min, &*order)) {
+      // The daemon may have died at the end of an epoch.
+      order = OrderAfter(*order);
+      if (!order || !GoesOnWith(epoch, bits_min, &*order)) continue;
     }
+    Leave(epoch.job);
+    written_[epoch.job] = it->text;
+    earlier_.erase(it);
+    return order;
   }
   return std::nullopt;
 }
 
 void OrderHandover::Follow(JobId job, const IdentifiedOrder& order) {
+  if (parts_.lasting == nullptr) return;
   Load();
   const FollowedOrder followed = Describe(order);
   if (followed.samplers.empty() && followed.run.empty()) return Leave(job);
@@ -135,11 +118,13 @@ void OrderHandover::Leave(JobId job) {
   written_.erase(at);
 }
 
-std::vector<SamplerDescription> OrderHandover::TakeHints() const {
+std::vector<SamplerDescription> OrderHandover::TakeHints() {
   std::vector<SamplerDescription> hints;
-  if (parts_.lasting == nullptr) return hints;
+  if (std::exchange(hints_taken_, true) || parts_.lasting == nullptr) return hints;
   for (const LastingTexts::Text& text : parts_.lasting->hints.texts) {
-    const Result<SamplerHint> hint = ParseSamplerHint(SplitWords(text.Read()));
+    const std::string written = text.Read();
+    const std::vector<std::string_view> words = Split(written, kBetweenWords);
+    const Result<SamplerHint> hint = ParseSamplerHint(std::vector<std::string>(words.begin(), words.end()));
     if (!hint.ok()) continue;
     Result<SamplerDescription> description = ResolveSamplerHint(*hint);
     if (description.ok()) hints.push_back(*std::move(description));
@@ -149,13 +134,14 @@ std::vector<SamplerDescription> OrderHandover::TakeHints() const {
 }
 
 void OrderHandover::WriteHints() {
-  if (parts_.lasting == nullptr) return;
+  if (!hints_taken_ || parts_.lasting == nullptr) return;
   std::vector<std::vector<std::string>> hints = parts_.hints.Words();
   if (hints == hints_) return;
   hints_ = std::move(hints);
   for (size_t nth = 0; nth < LastingTexts::kTextsMax; ++nth) {
     LastingTexts::Text& text = parts_.lasting->hints.texts[nth];
-    nth < hints_.size() ? text.Write(JoinWords(hints_[nth])) : text.Clear();
+    nth < hints_.size() ? text.Write(fmt::to_string(fmt::join(hints_[nth], std::string_view(&kBetweenWords, 1))))
+                        : text.Clear();
   }
 }
 

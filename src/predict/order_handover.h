@@ -55,9 +55,9 @@ class OrderHandover {
   void Follow(JobId job, const IdentifiedOrder& order);
   void Leave(JobId job);
 
-  // The hints that the daemon before had, the oldest first. To be called once, before WriteHints.
-  std::vector<SamplerDescription> TakeHints() const;
-  // Those of `hints` are the hints from now on.
+  // The hints that the daemon before had, the oldest first; none if they were taken already.
+  std::vector<SamplerDescription> TakeHints();
+  // Those of `hints` are the hints from now on. Nothing happens before TakeHints.
   void WriteHints();
 
  private:
@@ -79,6 +79,7 @@ class OrderHandover {
   uint64_t reads_ = 0;
   std::unordered_map<JobId, LastingTexts::Text*> written_;
   std::vector<LastingTexts::Text*> free_;
+  bool hints_taken_ = false;
   std::vector<std::vector<std::string>> hints_;  // as they are written
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/thread.h"
+#include "predict/order_finder.h"
 #include "predict/run_recorder.h"
 
 namespace augur {
@@ -21,8 +22,9 @@ uint64_t BootTimeUs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
-OrderPredictorOptions WithClock(OrderPredictorOptions options) {
+OrderPredictorOptions WithDefaults(OrderPredictorOptions options) {
   if (!options.clock_us) options.clock_us = BootTimeUs;
+  if (!options.known) options.known = OrderFinder::AllKnown();
   return options;
 }
 
@@ -33,7 +35,7 @@ OrderPredictor::OrderPredictor(std::shared_ptr<const Store> store, PredictedOrde
     : store_(std::move(store)),
       orders_(orders),
       statistics_(statistics),
-      options_(WithClock(std::move(options))),
+      options_(WithDefaults(std::move(options))),
       queue_(options_.accesses_max, statistics) {}
 
 OrderPredictor::~OrderPredictor() { Stop(); }

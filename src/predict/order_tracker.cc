@@ -24,11 +24,6 @@ SampleListLimits ListLimits(const OrderPredictorOptions& options) {
   return limits;
 }
 
-OrderPredictorOptions WithSamplers(OrderPredictorOptions options) {
-  if (!options.known) options.known = OrderFinder::AllKnown();
-  return options;
-}
-
 }  // namespace
 
 OrderTracker::OrderTracker(const std::shared_ptr<const Store>& store, PredictedOrders& orders, Statistics& statistics,
@@ -36,13 +31,13 @@ OrderTracker::OrderTracker(const std::shared_ptr<const Store>& store, PredictedO
                            AccessQueue& queue)
     : orders_(orders),
       statistics_(statistics),
-      options_(WithSamplers(options)),
+      options_(options),
       processes_(options.processes != nullptr ? options.processes : &source_),
       watch_(&processes_),
       lists_(store, ListLimits(options), options.archive_lists),
       jobs_(options.search_core_seconds_max,
             {.runs = runs, .lists = &lists_, .files_max = PredictionFiles(options.memory_bytes)}),
-      handover_({.lasting = options.lasting, .lists = lists_, .hints = hints_, .runs = runs, .known = options_.known}),
+      handover_({.lasting = options.lasting, .lists = lists_, .hints = hints_, .runs = runs, .known = options.known}),
       finder_({.jobs = jobs_,
                .watch = watch_,
                .lists = lists_,
@@ -51,13 +46,12 @@ OrderTracker::OrderTracker(const std::shared_ptr<const Store>& store, PredictedO
                .queue = queue,
                .handover = handover_,
                .runs = runs},
-              options_, [this](TrackedJob& job, IdentifiedOrder found) { Follow(job, std::move(found)); }),
+              options, [this](TrackedJob& job, IdentifiedOrder found) { Follow(job, std::move(found)); }),
       pause_(store->summary(), statistics, options.fetched_files),
       forecast_(orders) {}
 
 // Not before there is work: until then the daemon before may be given hints.
 void OrderTracker::TakeOverHints() {
-  if (std::exchange(hints_taken_over_, true)) return;
   for (SamplerDescription& hint : handover_.TakeHints()) hints_.AddEarlier(std::move(hint));
 }
 
@@ -86,7 +80,7 @@ void OrderTracker::Take(const AccessQueue::Batch& batch) {
     handover_.Leave(0);
     Tell(true);
   }
-  if (hints_taken_over_) handover_.WriteHints();
+  handover_.WriteHints();
 }
 
 // A mount that is taken away as soon as the script has ended does not see its processes go.

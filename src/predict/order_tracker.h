@@ -35,7 +35,7 @@ namespace augur {
 // each batch call it back. REQUIRES: what it is given outlives it, and the events of the queue run on the same thread.
 class OrderTracker {
  public:
-  // `options`: with a clock. `runs`: nullptr: no runs are recorded.
+  // `options`: with a clock, and with known samplers. `runs`: nullptr: no runs are recorded.
   OrderTracker(const std::shared_ptr<const Store>& store, PredictedOrders& orders, Statistics& statistics,
                const OrderPredictorOptions& options, ReplayStore* runs, Searcher& searcher, AccessQueue& queue);
   OrderTracker(const OrderTracker&) = delete;
@@ -88,7 +88,6 @@ class OrderTracker {
   HotDataPause pause_;   // while data is hot and no order is known: there are no jobs
   ForecastPublisher forecast_;
   uint64_t looked_us_ = 0;
-  bool hints_taken_over_ = false;
 };
 
 }  // namespace augur
