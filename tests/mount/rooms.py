@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of a test: for its files, and to mount on."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -18,14 +19,21 @@ def make_room():
     return pathlib.Path(folder).resolve()
 
 
-# Asked for before the mounts, so that it is removed after they are gone.
-@pytest.fixture
-def room():
+@contextlib.contextmanager
+def removed_room():
+    """A room that is removed afterwards."""
     folder = make_room()
     try:
         yield folder
     finally:
         shutil.rmtree(folder)
+
+
+# Asked for before the mounts, so that it is removed after they are gone.
+@pytest.fixture
+def room():
+    with removed_room() as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -41,11 +49,8 @@ def private_room(room):
 
 @pytest.fixture(scope="session")
 def session_room():
-    folder = make_room()
-    try:
+    with removed_room() as folder:
         yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 @pytest.fixture

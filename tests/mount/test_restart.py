@@ -3,6 +3,7 @@
 
 import hashlib
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -162,20 +163,24 @@ def test_statistics_go_on(room, mounts, point, killer, data, ahead):
         assert now["gauges"]["orders_queued"] == now["gauges"]["reads_in_flight"] == now["gauges"]["pushes_waiting"] == 0
 
 
+def read_until_found(data, point, ahead, coming, found):
+    """Reads the next files of an order, each once, until as many orders were found, or all of them."""
+    for path in coming:
+        data.check(point, path)
+        if ahead.counters()["orders_found"] == found:
+            return
+        time.sleep(0.02)
+
+
 def test_the_order_is_found_again(room, mounts, point, killer, data, ahead):
     """L8: from the reads of the rest of the epoch."""
     torch = pytest.importorskip("torch")
     mounts.mount(data.store, point, SMALL, f"log={room}/log")
     order = [data.paths[at] for at in torch.randperm(len(data.paths), generator=torch.Generator().manual_seed(42)).tolist()]
-    begin = 0
+    coming = iter(order)
     for found in (1, 2):
         before = ahead.counters()["pushes"]
-        for path in order[begin:begin + len(order) // 2]:
-            data.check(point, path)
-            begin += 1
-            if ahead.counters()["orders_found"] == found:
-                break
-            time.sleep(0.02)
+        read_until_found(data, point, ahead, itertools.islice(coming, len(order) // 2), found)
         wait_until(lambda found=found: ahead.counters()["orders_found"] == found, lambda: f"found: {ahead.status()}")
         wait_until(lambda before=before: ahead.counters()["pushes"] > before, lambda: f"files are pushed: {ahead.status()}")
         killer.kill()
@@ -190,15 +195,10 @@ def test_the_order_is_taken_over(room, mounts, point, killer, data, ahead):
     done = run([ahead.augurctl, "hint", point, "--sampler", "distributed", "--seed", str(seed)])
     assert (done.returncode, done.stderr) == (0, ""), done
     order = [data.paths[at] for at in torch.randperm(len(data.paths), generator=torch.Generator().manual_seed(seed)).tolist()]
-    begin = 0
+    coming = iter(order)
     for found in (1, 2, 3):
         # A few reads tell it: one after the other of one process, of which a READ or the open may not be seen.
-        for path in order[begin:begin + len(order) // 4]:
-            data.check(point, path)
-            begin += 1
-            if ahead.counters()["orders_found"] == found:
-                break
-            time.sleep(0.02)
+        read_until_found(data, point, ahead, itertools.islice(coming, len(order) // 4), found)
         how = "taken over after" if found > 1 else "as hinted"
         wait_until(lambda how=how: how in ahead.status()["mount"].get("predicted", ""), lambda: f"{how}: {ahead.status()}")
         assert ahead.counters()["orders_found"] == found

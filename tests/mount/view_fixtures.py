@@ -11,7 +11,7 @@ import numpy
 import pytest
 from mounts import statistics
 from PIL import Image
-from rooms import make_room
+from rooms import make_room, removed_room
 from stores import pack
 from view_tree import make_view_tree
 
@@ -53,13 +53,10 @@ def mounted_once(mounts, store):
 
 @pytest.fixture(scope="module")
 def view_tree():
-    room = make_room()
-    try:
+    with removed_room() as room:
         (room / "tree").mkdir()
         make_view_tree(room / "tree")
         yield room / "tree"
-    finally:
-        shutil.rmtree(room)
 
 
 @pytest.fixture(scope="module")
