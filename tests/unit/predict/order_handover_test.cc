@@ -29,10 +29,10 @@ class OrderHandoverTest : public OrderPredictorTest {
     usual_ = known_;
   }
 
-  // Knows this sampler beside the usual ones, as after a hint or a search.
-  void Know(std::shared_ptr<const Sampler> sampler) {
+  // Beside the usual ones, as after a hint or a search.
+  void KnowRareSampler() {
     auto known = std::make_shared<std::vector<KnownSampler>>(*usual_);
-    known->insert(known->begin() + 1, {.sampler = std::move(sampler), .epochs = 10});
+    known->insert(known->begin() + 1, {.sampler = rare_, .epochs = 10});
     known_ = std::move(known);
   }
   // What is read while the first daemon follows this part of epoch 1; then the second one begins.
@@ -60,15 +60,15 @@ class OrderHandoverTest : public OrderPredictorTest {
 
   std::unique_ptr<LastingOrders> texts_ = std::make_unique<LastingOrders>();
   std::shared_ptr<const std::vector<KnownSampler>> usual_;
+  const std::shared_ptr<const Sampler> rare_ = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
 };
 
 TEST_F(OrderHandoverTest, ARareSeedIsKnownAfterAFewReadsInMidEpoch) {
   for (const bool is_handed_over : {true, false}) {
-    const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
-    Know(rare);
+    KnowRareSampler();
     lasting_ = is_handed_over ? texts_.get() : nullptr;
     TraceSimulation simulation(1, false);
-    simulation.AddJob(PlanOf(rare));
+    simulation.AddJob(PlanOf(rare_));
     PlayUntilRead(&simulation, 0.4);
     ForgetShares();
     PlayUntil(TraceEnd());
@@ -86,10 +86,9 @@ TEST_F(OrderHandoverTest, ARareSeedIsKnownAfterAFewReadsInMidEpoch) {
 
 // The daemon died between two epochs: the second one sees the next epoch alone.
 TEST_F(OrderHandoverTest, TheEpochAfterTheOneThatWasFollowed) {
-  const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
-  Know(rare);
+  KnowRareSampler();
   TraceSimulation simulation(2, false);
-  simulation.AddJob(PlanOf(rare));
+  simulation.AddJob(PlanOf(rare_));
   PlayUntilRead(&simulation, 1);
   ForgetShares();
   PlayUntil(TraceEnd());
@@ -97,10 +96,9 @@ TEST_F(OrderHandoverTest, TheEpochAfterTheOneThatWasFollowed) {
 }
 
 TEST_F(OrderHandoverTest, ADaemonThatKnowsNothingYetHandsOnWhatItWasGiven) {
-  const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
-  Know(rare);
+  KnowRareSampler();
   TraceSimulation simulation(3, false);
-  simulation.AddJob(PlanOf(rare));
+  simulation.AddJob(PlanOf(rare_));
   PlayUntilRead(&simulation, 0.3);
   for (int died = 0; died < 5; ++died) {
     for (int read = 0; read < 2; ++read) TellNext();
@@ -114,10 +112,9 @@ TEST_F(OrderHandoverTest, ADaemonThatKnowsNothingYetHandsOnWhatItWasGiven) {
 
 // The ranks of this host come with the order: the second daemon reads nothing of the others ahead.
 TEST_F(OrderHandoverTest, OneRankOfFour) {
-  const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
-  Know(rare);
+  KnowRareSampler();
   TraceSimulation simulation(4, false);
-  JobPlan plan = PlanOf(rare);
+  JobPlan plan = PlanOf(rare_);
   plan.ranks = 4;
   plan.local_ranks = {2};
   simulation.AddJob(plan);
@@ -130,14 +127,9 @@ TEST_F(OrderHandoverTest, OneRankOfFour) {
 }
 
 TEST_F(OrderHandoverTest, ARecordedRun) {
-  std::mt19937_64 random(5);
-  std::vector<Order> epochs(3, Order(kSamples));
-  for (Order& epoch : epochs) {
-    for (EntryNumber& file : epoch) file = train_->files()[random() % kSamples];
-  }
+  const std::vector<Order> epochs = DrawnWithReplacement(5, 3, kSamples, kSamples);
   const std::string folder = folder_ + "/replay";
-  JobPlan plan;
-  plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
+  const JobPlan plan = PlanOf(epochs);
   {
     TraceSimulation first(6, false);
     first.AddJob(plan);
@@ -156,10 +148,9 @@ TEST_F(OrderHandoverTest, ARecordedRun) {
 
 // The script has ended while no daemon was there. Another one reads in another order.
 TEST_F(OrderHandoverTest, WhatNobodyGoesOnWithIsForgotten) {
-  const std::shared_ptr<const Sampler> rare = MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed));
-  Know(rare);
+  KnowRareSampler();
   TraceSimulation simulation(7, false);
-  simulation.AddJob(PlanOf(rare));
+  simulation.AddJob(PlanOf(rare_));
   PlayUntilRead(&simulation, 0.5);
   EXPECT_EQ(Written(), 1U);
   TraceSimulation other(8, false);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -145,6 +146,23 @@ class OrderPredictorTest : public OrderTest {
       return FilesOf(*train_, EpochOf(*sampler, samples_, epoch));
     };
     return plan;
+  }
+
+  // Of a sampler that no rule gives.
+  static JobPlan PlanOf(std::vector<Order> epochs) {
+    JobPlan plan;
+    plan.epochs = epochs.size();
+    plan.order = [epochs = std::move(epochs)](uint64_t epoch) { return epochs[epoch]; };
+    return plan;
+  }
+  // Epochs of the first `files` of the training set, drawn with replacement.
+  std::vector<Order> DrawnWithReplacement(uint64_t seed, size_t epochs, size_t reads, uint32_t files) const {
+    std::mt19937_64 random(seed);
+    std::vector<Order> drawn(epochs, Order(reads));
+    for (Order& epoch : drawn) {
+      for (EntryNumber& file : epoch) file = train_->files()[random() % files];
+    }
+    return drawn;
   }
 
   // REQUIRES: all jobs are in the simulation.

@@ -14,18 +14,11 @@ namespace {
 
 // What nobody can compute is kept, and known when the run comes again; also where the mount ends with the script.
 TEST_F(OrderPredictorTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
-  std::mt19937_64 random(17);
-  std::vector<Order> epochs(2, Order(kSamples));
-  for (Order& epoch : epochs) {
-    for (EntryNumber& file : epoch) file = train_->files()[random() % kSamples];
-  }
+  const std::vector<Order> epochs = DrawnWithReplacement(17, 2, kSamples, kSamples);
   const std::string folder = folder_ + "/replay";
   for (const bool again : {false, true}) {
     TraceSimulation simulation(18, false);
-    JobPlan plan;
-    plan.epochs = epochs.size();
-    plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
-    simulation.AddJob(plan);
+    simulation.AddJob(PlanOf(epochs));
     Start(&simulation, folder);
     if (again) {
       Play(&simulation);
@@ -64,17 +57,11 @@ TEST_F(OrderPredictorTest, AnEpochThatIsBrokenOffIsNotRemembered) {
 
 // A sampler with replacement may draw more than the list has; what it draws beyond is of the same epoch.
 TEST_F(OrderPredictorTest, AnEpochThatIsLongerThanTheListIsKeptWhole) {
-  std::mt19937_64 random(23);
-  std::vector<Order> epochs(3, Order(kSamples * 7 / 5));
-  for (Order& epoch : epochs) {
-    for (EntryNumber& file : epoch) file = train_->files()[random() % (kSamples / 2)];
-  }
+  const std::vector<Order> epochs = DrawnWithReplacement(23, 3, kSamples * 7 / 5, kSamples / 2);
   const std::string folder = folder_ + "/replay";
   for (int run = 0; run < 2; ++run) {
     TraceSimulation simulation(24, false);
-    JobPlan plan;
-    plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
-    simulation.AddJob(plan);
+    simulation.AddJob(PlanOf(epochs));
     Start(&simulation, folder);
     Play(&simulation);
   }
@@ -89,18 +76,11 @@ class LongRecordTest : public OrderPredictorTest, public testing::WithParamInter
 TEST_P(LongRecordTest, AnEpochTooManyDoesNotSpoilTheRecord) {
   // 1,300 files in the store, so 20,800 reads are recorded: 12 epochs and the beginning of one more, but not its rest
   // (where the last epoch looks as if it began anew, as it does with these seeds).
-  std::mt19937_64 random(GetParam());
-  std::vector<Order> epochs(13, Order(1620));
-  for (Order& epoch : epochs) {
-    for (EntryNumber& file : epoch) file = train_->files()[random() % (kSamples / 2)];
-  }
+  const std::vector<Order> epochs = DrawnWithReplacement(GetParam(), 13, 1620, kSamples / 2);
   const std::string folder = folder_ + "/replay";
   for (int run = 0; run < 2; ++run) {
     TraceSimulation simulation(28, false);
-    JobPlan plan;
-    plan.epochs = epochs.size();
-    plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
-    simulation.AddJob(plan);
+    simulation.AddJob(PlanOf(epochs));
     Start(&simulation, folder);
     Play(&simulation);
   }
@@ -110,17 +90,12 @@ INSTANTIATE_TEST_SUITE_P(Seeds, LongRecordTest, testing::Values(28U, 29U, 30U));
 
 // Of a run that is recognised and goes on longer, the beginning is still known the next time.
 TEST_F(OrderPredictorTest, ARunThatGoesOnLongerKeepsItsRecord) {
-  std::mt19937_64 random(19);
-  std::vector<Order> epochs(3, Order(kSamples));
-  for (Order& epoch : epochs) {
-    for (EntryNumber& file : epoch) file = train_->files()[random() % kSamples];
-  }
+  const std::vector<Order> epochs = DrawnWithReplacement(19, 3, kSamples, kSamples);
   const std::string folder = folder_ + "/replay";
   for (const uint64_t count : {2U, 3U, 2U}) {
     TraceSimulation simulation(20, false);
-    JobPlan plan;
+    JobPlan plan = PlanOf(epochs);
     plan.epochs = count;
-    plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
     simulation.AddJob(plan);
     Start(&simulation, folder);
     Play(&simulation);
@@ -143,9 +118,7 @@ TEST_F(OrderPredictorTest, ARecordedRunIsRecognised) {
     ASSERT_TRUE((*store)->Save(ReplayStore::NewName(), run).ok());
   }
   TraceSimulation simulation(7, false);
-  JobPlan plan;
-  plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
-  simulation.AddJob(plan);
+  simulation.AddJob(PlanOf(epochs));
   Start(&simulation, folder);
   Play(&simulation);
   ExpectPredicted(0.9, 0.98);
