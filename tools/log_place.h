@@ -14,7 +14,7 @@ struct LogPlace {
   LogTarget target = LogTarget::kSyslog;
   std::string path;    // of LogTarget::kFile
   std::string notice;  // for who mounts, where it is not what he expects; else empty
-  // For people: "system log", "standard error", or the path.
+  // For people: "system log", "standard error", the path, or that there is no place.
   std::string Describe() const;
 };
 

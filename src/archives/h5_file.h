@@ -19,11 +19,10 @@ namespace augur {
 
 // H5File is the HDF5 file of a folder. Its datasets, in the order of the samples:
 //   images: the decoded images, where the SPEC has a size. Each is a chunk that begins on a page, so that one that
-//   cannot
-//           be decoded spoils no other one.
+//     cannot be decoded spoils no other one.
 //   labels, paths: of each sample. classes: the names of the labels, where there are any.
 //   encoded: the images' files as they are, where the SPEC says so.
-// All but images and files is made of the index when it is read.
+// Labels, paths, and the places of the files are made of the index when they are read.
 class H5File final : public ArchiveFiles {
  public:
   // As ArchiveFiles::Make.

@@ -40,7 +40,7 @@ class SampleTree {
   };
 
   // Reads the tree below the folder with this number. kNoSpace: it would take over `bytes_max`. kUnsupported: over 2^32
-  // entries. Those of the store.
+  // entries. kInvalid: it is no folder. Those of the store.
   static Result<std::shared_ptr<const SampleTree>> Read(std::shared_ptr<const Store> store, EntryNumber root,
                                                         uint64_t bytes_max);
 

@@ -23,7 +23,7 @@ namespace augur {
 // BlockReader brings blocks of records from the shards into the record cache, each checked against its hash on the way.
 // Safe from any thread; never waits for the disk. REQUIRES: store, source, cache, statistics, kept and observer outlive
 // it, and every Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants
-// (FileSystem).
+// (FileReader).
 class BlockReader {
  public:
   // What a block takes of the pool at most.

@@ -33,7 +33,7 @@ struct FolderPair {
 
 struct TreeChanges {
   std::vector<KeptRun> kept;        // all but kOther, in no order; a folder is kept where its path is one in both
-  std::vector<FolderPair> folders;  // whose children or attributes are not all the same
+  std::vector<FolderPair> folders;  // whose children, their listed order or attributes are not all the same
 };
 
 // TreeComparison compares two generations of a store. It reads both indexes and no shard. For one thread at a time.

@@ -46,8 +46,8 @@ struct UringServer {
 //      the entries. (That one's process may take longer to end.)
 //   2. An entry with a request that is not answered, or whose answer the kernel may not have, is served; its answer
 //      makes it an entry of this queue. The other entries are registered anew.
-//   3. Requests that came meanwhile wait in the kernel, which hands one out at each answer and not before:
-//   QueueStarter.
+//   3. Requests that came meanwhile wait in the kernel, which hands one out at each answer and not before. So the
+//      Session has CoreRequests make requests that are answered at once.
 class UringQueue {
  public:
   // The most entries of a queue. Measured: more made nothing faster.

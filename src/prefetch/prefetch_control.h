@@ -46,8 +46,7 @@ class PrefetchControl {
   // Queues the order. kNoSpace: more files than OrderFilesMax; nothing was queued, or taken away. REQUIRES: entries are
   // files of the store.
   virtual Status AddOrder(Order order, Place place) = 0;
-  // What the numbers of control/statistics.h cannot say, as names and values for people and programs: "policy",
-  // "sweep".
+  // What the numbers of control/statistics.h cannot say, as names and values for people and programs: "policy", "view".
   virtual std::vector<std::pair<std::string, std::string>> Describe() const = 0;
   // Empties the retained cache and drops from the page cache the files pushed ahead. What readers use stays readable.
   virtual DropReport Drop() = 0;

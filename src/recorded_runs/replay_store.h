@@ -38,7 +38,7 @@ struct ReplayRun {
 struct ReplayMatch {
   std::string run;   // name
   size_t epoch = 0;  // which of its recorded epochs
-  double bits = 0;   // log2 of the likelihood against chance: ReplayScore, less log2 of the number of epochs tried
+  double bits = 0;   // log2 of the likelihood against chance: BitsOfBeginning, less log2 of the number of epochs tried
 };
 
 // Where the orders of a store's runs are kept: $XDG_CACHE_HOME/augurfs/orders/HASH, or ~/.cache/augurfs/orders/HASH

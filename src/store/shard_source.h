@@ -13,7 +13,7 @@ namespace augur {
 
 // What became of a read.
 struct ShardReadResult {
-  // OK: the bytes are there, not yet checked. kIo: it failed. Others: as Store::OpenShard; or
+  // OK: the bytes are there, not yet checked. kIo: it failed. Others: as StoreFiles::OpenShard; or
   // kCorrupt, when the shard ends before the bytes do. The text names the shard, the place and the cause.
   Status status;
   bool retryable = false;   // of a failure: a smaller read, or the same one later, may succeed
