@@ -38,7 +38,8 @@ struct ArchiveTableName {
 
 // ArchiveTables makes the tables of archives on a thread of its own, because to make one takes as long as to go through
 // all images of a folder. It keeps the tables used last, within a number of bytes. A table that is too large for that
-// number is a failure, which names the cure. While one is made it takes as much again. Safe from any thread.
+// number is a failure, which names the cure. While one is made it takes as much again. Those who wait for a table have
+// no maximum here: each is a request that the kernel waits for. Safe from any thread.
 // REQUIRES: every `then` has been called before it is destroyed.
 class ArchiveTables {
  public:

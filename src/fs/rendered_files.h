@@ -53,7 +53,8 @@ constexpr uint64_t MemoryForViews(uint64_t bytes) { return 14 * bytes + (uint64_
 // than one block, the memory of decoding and resizing, and the result. Jobs take memory in the order of asking, and
 // evict kept files for it. How much a job needs is in the image's header. Until that is read, it takes what most images
 // of its size need (one scan, not interlaced). A job that turns out to need more, while there is no more, gives all
-// back, waits in front of the others, and reads its record again. So no job that has memory waits for memory.
+// back, waits in front of the others, and reads its record again. So no job that has memory waits for memory. Jobs that
+// wait have no maximum here: each is of a READ that waits, or of a file that the prefetch has memory for.
 //
 // RenderBudget says which share jobs for readers have, and which jobs ahead. So a reader waits for other readers only,
 // unless its file takes more than half of the budget. A file that takes more than half is not rendered ahead. The rest

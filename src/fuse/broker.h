@@ -22,10 +22,10 @@ struct BrokerOptions {
 };
 
 // Broker is a small process of ours (augur-broker) that does for the daemon what takes privileges, so that the daemon
-// can do without: mount, unmount, set the kernel's read-ahead, abort
-// the connection of a dead daemon, and read a reader's rank. For root it keeps
-// three capabilities (broker_process.cc). For an ordinary user it has none and runs fusermount3, which the daemon no
-// longer can under PR_SET_NO_NEW_PRIVS. It opens no store and takes only fixed requests.
+// can do without: mount, unmount, set the kernel's read-ahead, abort the connection of a dead daemon, and read a
+// reader's rank. For root it keeps three capabilities (broker_process.cc). For an ordinary user it has none and runs
+// fusermount3, which the daemon no longer can under PR_SET_NO_NEW_PRIVS. It opens no store and takes only fixed
+// requests.
 //
 // It knows one mount: that of its MountPoint, which it makes at the first request, unless another daemon has made it.
 // Whoever takes the daemon over can have nothing else mounted or unmounted.

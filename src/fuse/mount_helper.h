@@ -27,6 +27,8 @@ namespace augur {
 // MountView says; AttachTo, End and the destructor are for the thread that made it. Owns the process and one thread, on
 // which `done` and `opened` are called.
 //
+// Batches that find the socket full wait, without a maximum: the prefetch asks for each file once at a time.
+//
 // The helper looks in by a clone of the mount, so that a plain umount never finds it in the way. It lets the clone go
 // once the mount is gone from its folder. Without a clone it has the mount in use while it works on a batch: a plain
 // umount then finds it busy, as it would with any reader.
@@ -42,11 +44,9 @@ class MountHelper final : public MountView {
   MountHelper& operator=(const MountHelper&) = delete;
 
   // Tells the helper where the mount is and starts the thread. `path` and `device_number` are MountPoint's, `clone` is
-  // Broker's or invalid; where the
-  // device number is empty the mount cannot be seen, which is logged. Does not wait: usable() turns true once the
-  // helper has found the mount there, and calls made meanwhile are done then. REQUIRES: called once, and the mount is
-  // served. kNoSpace: the system gives no
-  // thread.
+  // Broker's or invalid; where the device number is empty the mount cannot be seen, which is logged. Does not wait:
+  // usable() turns true once the helper has found the mount there, and calls made meanwhile are done then. REQUIRES:
+  // called once, and the mount is served. kNoSpace: the system gives no thread.
   Status AttachTo(const std::string& path, const std::string& device_number, UniqueFd clone, Opened opened);
 
   // Ends the process and waits until it is gone, but 2 s at most: it may hang in the mount. From then on as when it has

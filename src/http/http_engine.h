@@ -23,7 +23,8 @@
 namespace augur {
 
 struct HttpEngineOptions {
-  // Requests in flight, which is also the number of connections kept. Further ones wait in the engine.
+  // Requests in flight, which is also the number of connections kept. Further ones wait in the engine, without a
+  // maximum: who asks has memory for the answer, or waits for it.
   unsigned in_flight_max = 128;
   std::string ca_bundle = {};  // file of CA certificates in PEM; empty: the system's
   std::string user_agent = "augurfs/" AUGUR_VERSION;
