@@ -14,8 +14,7 @@ namespace augur {
 // Which of the two passes of a resize comes first; between them pixels are rounded to 8 bits, so it can be seen.
 enum class PassOrder : uint8_t {
   // As Pillow 12.2: horizontal, unless the image is more than 100 times as high as wide and becomes lower. All before
-  // it
-  // from 3.3 on know no exception.
+  // it from 3.3 on know no exception.
   kPillow12,
   // As Pillow from 13.0: vertical when more rows are taken away than twice the columns that are.
   kPillow13,

@@ -18,8 +18,8 @@ struct ChartPoint {
 std::string HtmlText(std::string_view bytes);
 
 // SvgChart draws one picture as inline SVG, over a time axis: everything is told by shape and words, and nothing by
-// colour alone. A value: call the Add methods, then Render. Points beyond an axis are
-// drawn at its end.
+// colour alone. A value: call the Add methods, then Render. Points beyond an axis are drawn
+// at its end.
 class SvgChart {
  public:
   // `title` is shown above, `top_text` is the value at the upper end of the axis, as "12.3 MiB/s". Both as plain text.

@@ -28,8 +28,8 @@ class OpenWatch {
   explicit OpenWatch(ViewPaths& paths) : paths_(paths) {}
 
   // Tells of opens of the files in a folder, which is entry `entry` in the view that is shown and lies at the absolute
-  // `path`. kNoSpace: a limit
-  // of inotify is reached; the text has the cure. kIo and others: the folder cannot be watched.
+  // `path`. kNoSpace: a limit of inotify is reached; the text has the cure. kIo and others: the folder cannot be
+  // watched.
   Status Add(EntryNumber entry, const std::string& path);
 
   // Tells of no opens any more, not of those before either. Add begins anew.

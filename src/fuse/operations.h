@@ -20,10 +20,9 @@ struct OperationsOptions {
 };
 
 // Operations is the wire between libfuse and FileSystem: it decodes a request, calls, and replies. Safe from any
-// thread. Reads are answered later, from the engine's threads, and so are
-// requests that need a table of archives. REQUIRES: file system and statistics outlive it, and
-// WaitIdle has returned, with no thread serving requests, before it is destroyed. Not for deciding anything: that is
-// FileSystem's.
+// thread. Reads are answered later, from the engine's threads, and so are requests that need a table of archives.
+// REQUIRES: file system and statistics outlive it, and WaitIdle has returned, with no thread serving requests, before
+// it is destroyed. Not for deciding anything: that is FileSystem's.
 class Operations {
  public:
   Operations(FileSystem& file_system, Statistics& statistics, const OperationsOptions& options)

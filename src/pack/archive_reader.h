@@ -54,8 +54,7 @@ class ArchiveReader {
   // Hands out the next bytes of the archive, empty at its end; they stay valid until the next call.
   using Source = std::function<Result<std::span<const std::byte>>()>;
 
-  // Reads from `source`; `name` is for messages. kInvalid: this is no such archive. What the
-  // source failed with.
+  // Reads from `source`; `name` is for messages. kInvalid: this is no such archive. What the source failed with.
   static Result<std::unique_ptr<ArchiveReader>> Open(Source source, Formats formats, std::string name,
                                                      TarEnd tar_end = TarEnd::kMark);
   // Reads a zip from a file that can seek, which is how its modes and links are found. `names` are those of its

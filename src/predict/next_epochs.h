@@ -30,9 +30,8 @@ std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted);
 //   7. every second epoch, in all later epochs.
 // After a seed that was searched for: the places behind `places` of the script's own stream where its loop may draw
 // again; seed + 1; the next permutation of one generator; the same seed again. (A plain loop draws 2 to 6 outputs an
-// epoch, and each further loader 2 more.)
-// `epochs`: how many epochs after the identified one; those between were not understood. A stride in the
-// script's stream is divided among them where it can be. REQUIRES: epochs > 0.
+// epoch, and each further loader 2 more.) `epochs`: how many epochs after the identified one; those between were not
+// understood. A stride in the script's stream is divided among them where it can be. REQUIRES: epochs > 0.
 std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::vector<StreamPosition>& places,
                                 uint32_t epochs = 1);
 

@@ -19,8 +19,8 @@ struct FirstRead {
   static constexpr uint32_t kUnknown = 0xFFFFFFFF;
 
   EntryNumber file = 0;
-  // The number of unattributed reads of this epoch before it: at most that many are this stream's, or
-  // that of any other. kUnknown where opens are not told, or this one's not yet.
+  // The number of unattributed reads of this epoch before it: at most that many are this stream's, or that
+  // of any other. kUnknown where opens are not told, or this one's not yet.
   uint32_t unattributed_before = kUnknown;
 };
 

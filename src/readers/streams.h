@@ -65,7 +65,7 @@ class Streams {
   static constexpr size_t kPairsMax = 8192;
   static constexpr size_t kJobsMax = 64;
 
-  // What a access tells: a read, or where a read stands among the opens; neither when it was known.
+  // What an access tells: a read, or where a read stands among the opens; neither when it was known.
   struct Told {
     std::optional<StreamRead> read;
     std::optional<StreamOpen> open;
@@ -88,8 +88,8 @@ class Streams {
   void ForgetAll();
   // The job to which unattributed opens go.
   JobId OnlyJob(uint64_t now_us) const;
-  // The number of unattributed opens of a time before this. Counts those older than the last
-  // kUnnamedMax as later.
+  // The number of unattributed opens of a time before this. Counts those older than the last kUnnamedMax as
+  // later.
   uint64_t UnnamedBefore(uint64_t time_us) const;
 
  private:

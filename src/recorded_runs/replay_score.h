@@ -23,8 +23,8 @@ inline constexpr size_t kScoredReadsMax = 1024;  // of those seen; more would no
 // ... up to n/2; log2 of the number of tries is taken off. Ten reads of a run of 50,000 files with four workers, all
 // within the first 320: 10 log2(15/16 * 156) - 4 = 68 bits.
 //
-// Returns the log2 of L; 0 or less: nothing is known. `seen`: reads from the beginning of the epoch
-// on, each file once.
+// Returns the log2 of L; 0 or less: nothing is known. `seen`: reads from the beginning of the epoch on, each
+// file once.
 double BitsOfBeginning(std::span<const EntryNumber> seen, const ReplayEpoch& epoch);
 
 }  // namespace augur

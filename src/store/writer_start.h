@@ -26,8 +26,8 @@ struct WriterStart {
 };
 
 // Makes the folder if need be, takes the lock, clears what a killed writer left or finds out how much of it can be gone
-// on with. Outcomes: StoreWriter::Begin. A failure changes nothing else, but perhaps the lock
-// file and the folder of the recipe.
+// on with. Outcomes: StoreWriter::Begin. A failure changes nothing else, but perhaps the lock file and the
+// folder of the recipe.
 Result<WriterStart> StartWriter(const std::string& path, const WriterOptions& options);
 
 }  // namespace augur

@@ -14,8 +14,8 @@ namespace augur {
 // None: not such a number.
 std::optional<float> ParseSpecNumber(std::string_view text);
 
-// The shortest such number that reads back as `number`. REQUIRES: `number` was read by ParseSpecNumber
-// and is at most 1.
+// The shortest such number that reads back as `number`. REQUIRES: `number` was read by ParseSpecNumber and is
+// at most 1.
 std::string FormatSpecNumber(float number);
 
 }  // namespace augur
