@@ -10,7 +10,7 @@ namespace {
 
 // The default is an eighth of what there is: the rest is for the training script and for the page cache, which serves
 // all that is read a second time better than we could, as long as it fits there. What is kept beyond that is for data
-// that does not fit; 16 GiB by default on any machine, since what the daemon has nobody else can have.
+// that does not fit; 16 GiB by default on any machine, since no other program can have that memory.
 constexpr uint64_t kMemoryDefaultMin = 64 * kMiB;
 constexpr uint64_t kMemoryDefaultMax = 16 * kGiB;
 

@@ -45,7 +45,7 @@ Status Daemon::Run() {
   if (options_.restart && !link_) AUGUR_TRY(StartHolder());
   Status status = RunHeld();
   if (layer_) layer_->GiveUp();  // nothing to do where it lies over the mount, or did
-  // Nobody reads the streams of a daemon that goes on with a mount; before its turn, the one before it does.
+  // No program reads the streams of a daemon that goes on with a mount; before its turn, the one before it does.
   const bool is_first = !link_ || link_->task() == HolderLink::Task::kFirst || (is_next() && !has_turn_);
   if (!status.ok() && !is_first && !IsToldByMain()) spdlog::error("{}", status.text());
   if (link_) link_->Exiting(status.ok() ? kExitDone : kExitError);

@@ -117,7 +117,7 @@ void DaemonMount::SetReadAhead(uint64_t bytes) {
 }
 
 std::string DaemonMount::UserVariable(const char* name) const {
-  const char* const value = run_as_ ? nullptr : getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  const char* const value = run_as_ ? nullptr : getenv(name);  // NOLINT(concurrency-mt-unsafe): no thread changes it
   return value != nullptr ? value : "";
 }
 

@@ -166,7 +166,7 @@ void DaemonUpgrade::Hear(const HolderMessage& message) {
 void DaemonUpgrade::GiveUp() {
   {
     const MutexLock lock(mu_);
-    ended_ = true;  // first, so that nobody begins to wait who is not told
+    ended_ = true;  // first, so that no thread begins to wait that is not told
   }
   Finish(Ending());
 }

@@ -41,7 +41,7 @@ bool HasFilesOf(const LastingViews& views, const LastingNumbers::Generation& gen
   });
 }
 
-// Asks the kernel which nodes it knows. A node of an earlier generation is given to nobody any more, so one that the
+// Asks the kernel which nodes it knows. A node of an earlier generation is given to no reader any more, so one that the
 // kernel has forgotten stays so.
 class KnownNodes {
  public:

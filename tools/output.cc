@@ -52,7 +52,7 @@ std::string CureOf(const Status& status) {
 }  // namespace
 
 void PrintError(std::string_view program, std::string_view text) {
-  // Nobody is left to be told when this fails.
+  // When this fails, there is no way left to say so.
   (void)WriteAll(STDERR_FILENO, std::string(program) + ": " + TerminalText(text) + "\n");
 }
 

@@ -15,7 +15,7 @@ constexpr uint64_t kStagingEnough = 40 * kMiB;
 // Files pushed ahead. A reader at 3 GB/s reads this in a sixth of a second: longer than any wait for a disk that the
 // window is there to bridge.
 constexpr uint64_t kPushWindowMax = 512 * kMiB;
-// Where reads are dear, the reader is no faster than the disk: a third of it is enough, or 100 files and what was read.
+// On a seek-bound disk the reader is no faster than the disk: a third of it is enough, or 100 files and what was read.
 constexpr uint64_t kPushWindowEnough = 16 * kMiB;
 // What works out orders has at most a third of what the parts above leave.
 constexpr uint64_t kPredictionShare = 3;

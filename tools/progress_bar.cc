@@ -23,7 +23,7 @@ void WriteErr(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return;  // progress that nobody sees is no failure
+    if (written < 0) return;  // progress that is not seen is no failure
     text.remove_prefix(static_cast<size_t>(written));
   }
 }

@@ -13,7 +13,7 @@
 namespace augur {
 
 void TellServiceManagerReady() {
-  const char* const variable = getenv("NOTIFY_SOCKET");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  const char* const variable = getenv("NOTIFY_SOCKET");  // NOLINT(concurrency-mt-unsafe): no thread changes it
   const std::string_view name = variable != nullptr ? variable : "";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -12,7 +12,7 @@ namespace {
 // who waits for a slower one would hold memory that others need.
 constexpr uint64_t kWritingShare = 8;
 constexpr uint64_t kWritingMax = 16 * kMiB;
-// For memory of images that nobody has now, waiting for the next: two dozen photographs' pixels are enough.
+// For memory of images that are done, waiting for the next: two dozen photographs' pixels are enough.
 constexpr uint64_t kRecycledShare = 16;
 constexpr uint64_t kRecycledMax = 16 * kMiB;
 // Tables of archives, 4 bytes an image: with 3 GiB for the daemon some five million images.

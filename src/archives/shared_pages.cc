@@ -10,7 +10,7 @@
 namespace augur {
 namespace {
 
-// An image that is read itself within so many samples is read ahead by then, and has its pages for so long.
+// An image that is itself due within this number of samples is read ahead by then, and has its pages until then.
 constexpr uint64_t kSoon = 16;
 
 uint64_t PageOf(uint64_t byte) { return byte / kPageBytes; }

@@ -32,7 +32,7 @@ uint64_t VarintBytes(uint64_t number) {
   return bytes;
 }
 
-// The beginning of a field of so many bytes, and how many bytes the whole field has.
+// The beginning of a field of `bytes` bytes, and how many bytes the whole field has.
 void AddHead(int field, uint64_t bytes, std::string* out) {
   *out += LengthTag(field);
   AddVarint(bytes, out);

@@ -141,7 +141,7 @@ DiskCache::Inserted DiskCache::Insert(const DiskCacheKey& key, DiskCacheWriter::
     ++counters_.no_room;
     return Inserted::kNoRoom;
   }
-  if (writer_ && !Get(writer_number_)) writer_.reset();  // its segment was removed by somebody
+  if (writer_ && !Get(writer_number_)) writer_.reset();  // another process has removed its segment
   if (!writer_ || !writer_->Fits(bytes)) {
     if (const Status status = NextSegment(bytes); !status.ok()) return refuse(status, now_ns, bytes);
   }

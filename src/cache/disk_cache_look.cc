@@ -63,7 +63,7 @@ void DiskCache::LookAt(const DiskCacheFolder::Segment& found, int64_t now_ns, st
   if (known != numbers_.end()) {
     number = known->second;
     segment = Get(number);
-    if (segment->inode() != found.inode) {  // another file by that name: somebody copied it back
+    if (segment->inode() != found.inode) {  // another file by that name: it was copied back
       Drop(number);
       segment = nullptr;
     } else if (segment->seen_changed_ns == found.changed_ns) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a disk cache finds room for what is inserted, and what it puts out for it.
+// How a disk cache finds room for new files, and which ones it evicts.
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +22,7 @@ constexpr uint64_t kLeastPart = 8;
 
 }  // namespace
 
-// Neither what this run has used, nor what somebody has used since it was opened, or within a day.
+// Not if this run has used it, or any process since the cache was opened, or within a day.
 bool DiskCache::MayGo(const DiskCacheFolder::Segment& found, int64_t now_ns) const {
   const DiskCacheRun run{
       .opened_ns = opened_ns_, .now_ns = now_ns, .lookups = 0, .segments = 0, .lookups_per_segment = 0};

@@ -122,7 +122,7 @@ void DiskCacheSegment::FlushUsage(int64_t now_ns, int64_t rest_ns) {
   if (stamped_ns_ == 0 || now_ns - stamped_ns_ > kStampNs || now_ns < stamped_ns_) {
     const timespec now = {.tv_sec = now_ns / 1'000'000'000, .tv_nsec = now_ns % 1'000'000'000};
     const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, now};
-    (void)::futimens(fd, times);  // refused where it is read-only; then nobody removes it either
+    (void)::futimens(fd, times);  // refused where it is read-only; then no process removes it either
     stamped_ns_ = now_ns;
   }
 }

@@ -56,7 +56,7 @@ void RunStarts(std::vector<Start> starts) {
 // A handle is what all BlockRefs of one hand-out share; when the last of them goes, its deleter comes back here.
 //
 // The pool is only called without mu_, since it calls us back when a buffer is freed (Pump). One thread at a time is
-// the pump, so that memory goes to the first in the queue and nobody passes it by.
+// the pump, so that memory goes to the first in the queue and no other one passes it by.
 struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
   struct Entry {
     const BlockKey* key = nullptr;
@@ -150,7 +150,7 @@ RecordCache::Loaded RecordCache::Parts::Claim(const BlockKey& key, Done done) {
   return LoadedOnce(&entry);
 }
 
-// Gives memory to those who wait for it, in their order, as far as there is some, and then starts their loads. Called
+// Gives memory to those who wait for it, in their order, until there is none left, and then starts their loads. Called
 // whenever a waiter, an idle block or free memory is new.
 void RecordCache::Parts::Pump() {
   {
@@ -182,7 +182,7 @@ bool RecordCache::Parts::PumpOne(std::vector<Start>& starts,
     pump_again = false;
     bytes = waiters.front().bytes;
   }
-  // When nobody has a buffer before and after a refusal, nobody will give one back, and it is final.
+  // When no buffer is in use before and after a refusal, none will be given back, and it is final.
   const bool unused_before = pool.used_bytes() == 0;
   Buffer buffer = pool.Allocate(bytes);
   if (!buffer && EvictOne()) return true;
@@ -285,7 +285,7 @@ void RecordCache::Parts::EndHandle(Entry& entry) {
 // A reference to a block that is present, which is then not idle.
 BlockRef RecordCache::Parts::HandOut(Entry& entry) {
   if (BlockRef shared = entry.shared.lock()) return shared;
-  // Nobody has it, or its last holder is on the way to EndHandle: then there are two handles for a moment.
+  // It has no holder, or its last one is on the way to EndHandle: then there are two handles for a moment.
   if (entry.handles++ == 0) NoLongerIdle(entry);
   BlockRef fresh(&entry.block, [self = shared_from_this(), at = &entry](const CachedBlock*) { self->EndHandle(*at); });
   entry.shared = fresh;

@@ -153,7 +153,7 @@ RetainedCache::Inserted RetainedCache::InsertPieces(const RetainedCacheKey& key,
       if (tables.LackFor(pages) == RetainedCacheTables::Lack::kNothing) {
         item = tables.Take(key, parts.slot_bit, places);
         if (item != kNoItem) {
-          // Pinned there before by this process, so that somebody else has freed it: that is no pin on this block.
+          // Pinned there before by this process, so another one has freed it: that is no pin on this block.
           parts.local(item) = {
               .checked = tables.Copy(item).sequence, .pins = parts.local(item).pins + 1, .inserted = true};
         } else if (std::exchange(spoiled, true)) {

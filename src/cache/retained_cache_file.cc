@@ -65,7 +65,7 @@ std::string BootIdOf(const RetainedCacheHeader& header) {
   return {text.begin(), std::ranges::find(text, '\0')};
 }
 
-// REQUIRES: the file's lock is held, and nobody is attached.
+// REQUIRES: the file's lock is held, and no process is attached.
 bool IsDebris(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return false;

@@ -41,7 +41,7 @@ Result<RetainedCacheMemory> RetainedCacheMemory::OfProcess(uint64_t bytes, uint6
   memory.base_ = static_cast<std::byte*>(std::align(kSlabBytes, bytes, base, space));
   memory.mapped_ = mapped;
   memory.mapped_bytes_ = mapped_bytes;
-  // Not the tables: a huge page for each item touched would be memory that nobody has counted.
+  // Not the tables: a huge page for each item touched would be memory that is not counted.
   ::madvise(memory.base_ + huge_from, bytes - huge_from, MADV_HUGEPAGE);
   ::madvise(mapped, mapped_bytes, MADV_DONTDUMP);
   return memory;

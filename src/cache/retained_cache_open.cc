@@ -102,7 +102,7 @@ Result<Attached> Attach(const std::string& path, const RetainedCache::Options& o
 }
 
 // Makes sure that everything the tables speak of has memory; slabs that cannot have any are dropped. kCorrupt: the
-// tables speak of more than the file holds. REQUIRES: nobody else is attached.
+// tables speak of more than the file holds. REQUIRES: no other process is attached.
 Status CommitAll(RetainedCacheMemory& memory, RetainedCacheTables& tables, uint64_t held_bytes) {
   const RetainedCacheGeometry& geometry = tables.geometry();
   const uint64_t item_bytes = uint64_t{tables.item_high()} * sizeof(RetainedCacheItem);
@@ -127,7 +127,7 @@ Status CommitAll(RetainedCacheMemory& memory, RetainedCacheTables& tables, uint6
 }
 
 // Gives back the slabs that are beyond the limit, the emptiest first; Rebuild throws away what had a page in one of
-// them. kCorrupt: tables of a larger limit leave too little of this one. REQUIRES: nobody else is attached.
+// them. kCorrupt: tables of a larger limit leave too little of this one. REQUIRES: no other process is attached.
 Status Shrink(RetainedCacheMemory& memory, RetainedCacheTables& tables, uint64_t limit_bytes) {
   const RetainedCacheGeometry& geometry = tables.geometry();
   const uint64_t slabs_max = tables.pages_max() / kSlabDataPages;

@@ -75,7 +75,7 @@ RetainedCachePages::Run RetainedCachePages::LongestRun(const SlabBits& free, uin
   return best;
 }
 
-// Where to begin to take `pages`: a slab with so many in one run if there is one near, else the one near with the
+// Where to begin to take `pages`: a slab that has them in one run if there is one near, else the one near with the
 // longest run. Few pieces make a block cheap to read.
 uint32_t RetainedCachePages::BestSlab(uint32_t pages) const {
   const uint32_t cursor = header_.slab_cursor.Load();

@@ -44,7 +44,7 @@ void RetainedCacheTables::Rebuild(uint64_t live) {
   for (uint32_t bucket = 0; bucket < geometry_.bucket_count; ++bucket) buckets[bucket].Store(kNoItem);
   uint64_t next_sequence = h.next_sequence.Load();
   if (next_sequence == 0 || next_sequence > kSequenceMax) next_sequence = 1;
-  // What is pinned comes first, so that nobody else can have its pages. A pin may be let go of meanwhile.
+  // Pinned items come first, so that no other item can have their pages. A pin may be let go of meanwhile.
   std::vector<bool> claimed(high);
   for (uint32_t at = 0; at < high; ++at) {
     // The number of a process that died after it had taken one must not be given out again.

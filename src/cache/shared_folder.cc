@@ -23,7 +23,7 @@ Status NotRootsAlone(const std::string& path, const char* cause) {
   return {Code::kPermission, path + ": " + cause + ": remove it, or unmount what is there"};
 }
 
-// The folder, if nobody but root can write to it or look into it.
+// The folder, if root alone can write to it or look into it.
 Result<UniqueFd> OpenTrusted(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info {};

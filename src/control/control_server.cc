@@ -51,7 +51,7 @@ Status SendReply(FrameSocket& frames, const Result<ControlReply>& reply) {
   return frames.EndBody();
 }
 
-// Tells a client that cannot be served why, as far as it can be told without waiting for it.
+// Tells a client that cannot be served why, if that can be sent without waiting for it.
 void Refuse(int fd, const Status& status) {
   FrameSocket frames(fd);
   if (Greet(frames).ok()) (void)SendReply(frames, status);
@@ -60,7 +60,7 @@ void Refuse(int fd, const Status& status) {
 }  // namespace
 
 // One client. `fd`, `done` and the thread's handle are guarded by the server's mutex; the descriptor is closed under
-// it, so that nobody shuts down a number that means something else by then.
+// it, so that no thread shuts down a number that means something else by then.
 struct ControlServer::Connection {
   UniqueFd fd;
   bool done = false;

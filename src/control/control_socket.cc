@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kSuffix = ".sock";
 // A socket that does not listen yet: one of a daemon that starts, or of one that was killed just then.
 constexpr std::string_view kNewSuffix = ".new";
-// From socket(2) to listen(2) it takes microseconds; this much later nobody is going to.
+// From socket(2) to listen(2) it takes microseconds; after this time its owner will not listen any more.
 constexpr time_t kNewSecondsMax = 60;
 constexpr int kBacklog = 8;
 constexpr int kAttempts = 1000;
@@ -97,7 +97,7 @@ ControlSocket::ControlSocket(UniqueFd fd, std::string path) : fd_(std::move(fd))
 
 ControlSocket::~ControlSocket() {
   if (!fd_.valid()) return;
-  // Somebody may have cleaned up before; the folder goes with the last daemon that uses it.
+  // It may be gone already; the folder goes with the last daemon that uses it.
   (void)unlink(path_.c_str());
   (void)rmdir(path_.substr(0, path_.rfind('/')).c_str());
 }

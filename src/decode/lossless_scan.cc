@@ -104,7 +104,7 @@ bool LosslessBits::Next(const LosslessTable& table, int* difference) {
   if (more == kCategoryMax) return true;
   uint32_t number = 0;
   if (!Take(more, &number)) return false;
-  // The lower half of the numbers of so many bits stands for negative ones.
+  // The lower half of the numbers of this many bits stands for negative ones.
   const auto positive = static_cast<int>(number);
   *difference = more == 0 || number >> (more - 1) != 0 ? positive : positive - (1 << more) + 1;
   return true;

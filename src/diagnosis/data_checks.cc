@@ -44,7 +44,7 @@ std::string Traffic(const RunWindow& window, const std::string& what) {
          " reads in flight, each " + TimeText(MeanReadSeconds(window)) + ".";
 }
 
-// What the reads, and what their bytes, take of a second, as far as the prefetch has measured the disk.
+// What the reads, and what their bytes, take of a second, by what the prefetch has measured of the disk.
 bool NumberOfReadsBinds(const RunWindow& window) {
   const double reads = window.PerSecond(Stat::kDiskReads);
   const double bytes = window.PerSecond(Stat::kDiskBytes);

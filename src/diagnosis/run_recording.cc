@@ -9,14 +9,15 @@
 namespace augur {
 namespace {
 
-// A file that comes again within so many accesses is read on: 16 workers with 4 READs each. In a small epoch less.
+// A file that comes again within this number of accesses is read on: 16 workers with 4 READs each. In a small epoch
+// less.
 constexpr size_t kOnMax = 64;
 constexpr size_t kOnMin = 4;
 constexpr size_t kOnShare = 8;
 // An open is told later than the READ that it made: opens are looked at in batches, on a busy machine after seconds.
 // Not more: of two epochs in the same order, the second one's opens would be taken for those of the first one's READs.
 constexpr uint64_t kOpenLateUs = 4'000'000;
-// So many files that come again, with no new one between, are another epoch; two in the smallest one.
+// This number of files that come again, with no new one between, is another epoch; two in the smallest one.
 constexpr size_t kAgainMax = 8;
 constexpr size_t kAgainMin = 2;
 constexpr size_t kAgainShare = 4;

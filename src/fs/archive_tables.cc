@@ -16,7 +16,7 @@ constexpr std::string_view kLogSource = "archives";
 
 // What a table costs beside its own bytes.
 constexpr uint64_t kTableBytes = 400;
-// Tables that are gone are forgotten once there are as many as of the others, and so many.
+// Tables that are gone are forgotten once there are as many as of the others, and at least this many.
 constexpr size_t kForgottenMin = 64;
 
 // The failure as its log line has it. What the folder or the SPEC is to blame for means that there are no archives.

@@ -14,7 +14,7 @@
 namespace augur {
 namespace {
 
-// A piece of what somebody owns.
+// A piece of memory that `owner` keeps alive.
 ReadReply PieceOf(std::shared_ptr<const void> owner, std::span<const std::byte> piece) {
   ReadReply reply;
   reply.pieces.push_back(piece);

@@ -19,7 +19,7 @@ NodeShapes::NodeShapes(std::shared_ptr<const Store> store, uint64_t sequence,
   }
 }
 
-// The generation that the mount has shown after so many others, as NodeNumbers counts them. Nothing: it is gone.
+// The generation that the mount has shown after `sequence` others, as NodeNumbers counts them. Nothing: it is gone.
 std::optional<uint64_t> NodeShapes::GenerationOf(uint64_t sequence) const {
   if (sequence == sequence_) return 0;
   const auto found = std::ranges::find(earlier_, sequence, &EarlierGeneration::sequence);

@@ -113,7 +113,7 @@ void RenderedFiles::GetAhead(const ViewFile& file, const ViewRef& view, std::vec
   // What lies on a disk takes nothing but its own memory. (Should it be damaged there, more is asked for later.)
   job->wants = HasMade(file) ? 0 : job->Expects();
   const Done done = [memory = std::move(memory), made = std::move(made)](const Result<RenderedRef>& rendered) {
-    // Somebody else had it made, or had it already.
+    // Another one had it made, or had it already.
     if (rendered.ok() && (*rendered)->memory != memory) {
       const std::span<const std::byte> bytes = (*rendered)->span();
       std::ranges::copy(bytes, memory->Write(0, bytes.size()).data());
@@ -151,7 +151,7 @@ void RenderedFiles::Enter(const JobRef& job, const Done& done) {
   ++running_;
 }
 
-// Somebody has come to wait for it.
+// A reader has come to wait for it.
 void RenderedFiles::Hurry(const JobRef& job) {
   if (job->waited_for) return;
   job->waited_for = true;
@@ -180,8 +180,8 @@ void RenderedFiles::GiveBack(const JobRef& job) {
   job->taken = 0;
 }
 
-// In the order of asking, so that a large one gets its turn; what nobody waits for comes last, and no more of it than
-// the pool can begin with at once, since it would have memory that others may want meanwhile.
+// In the order of asking, so that a large one gets its turn. Jobs that no reader waits for come last, and no more of
+// them than the pool can begin with at once, since it would have memory that others may want meanwhile.
 std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
   std::vector<JobRef> startable;
   while (true) {

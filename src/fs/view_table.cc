@@ -182,8 +182,8 @@ Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text, bool* shar
   return Status::Ok();
 }
 
-// Up to kBatch of which the kernel has no nodes, and nobody at work with them either; those used longest ago, of all or
-// of a user. False: there is none.
+// Up to kBatch of which the kernel has no nodes, and no thread at work with them either; those used longest ago, of all
+// or of a user. False: there is none.
 bool ViewTable::DropUnused(const uint32_t* user) {
   std::vector<std::pair<uint64_t, uint32_t>> unused;  // last use and number
   for (auto& [number, held] : views_) {

@@ -48,9 +48,9 @@ void Say(const UniqueFd& socket, HelperVerb verb, std::string_view text) {
 
 using Clock = std::chrono::steady_clock;
 
-// After opens were told, the next are looked for so much later: what is told wakes four threads, 30 us of CPU that the
-// readers could have had. A reader at 8 us a file has opened 625 in the least of it, and one at 2 ms five in the most;
-// a window of records ahead is several times that.
+// After opens were told, the next are looked for this much later: each message wakes four threads, 30 us of CPU that
+// the readers could have had. A reader at 8 us a file has opened 625 in the least of it, and one at 2 ms five in the
+// most; a window of records ahead is several times that.
 constexpr std::chrono::milliseconds kBetweenLooksMin(5);
 constexpr std::chrono::milliseconds kBetweenLooksMax(10);
 constexpr size_t kOpensFew = 16;
@@ -173,7 +173,8 @@ class Helper {
   }
 
   // What others open meanwhile is told apart from our own opens by looking at the opens before and after: of each file
-  // that we open, one open is ours. (An open by somebody else right next to ours makes one event with it, and is lost.)
+  // that we open, one open is ours. (An open by another process right next to ours makes one event with it, and is
+  // lost.)
   void Drop(const MountRoot& root, std::span<const EntryNumber> files) {
     TellOpens({});
     for (const EntryNumber file : files) {

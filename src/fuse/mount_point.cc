@@ -267,7 +267,7 @@ Status MountPoint::MountAsRoot() {
   if (request_.allow_other) data += ",allow_other";
   const unsigned long flags =
       MS_RDONLY | MS_NOSUID | MS_NODEV | (request_.noexec ? MS_NOEXEC : 0) | (request_.nosymfollow ? kNoSymFollow : 0);
-  // By its descriptor, so that nobody leads root elsewhere by exchanging a part of the path now.
+  // By its descriptor, so that no user leads root elsewhere by exchanging a part of the path now.
   const WorkingFolder point(folder_.get());
   if (!point.is_there()) return ErrnoStatus(errno, Printable(path_));
   if (mount(request_.source.c_str(), ".", kAugurfsType.data(), flags, data.c_str()) != 0) {
@@ -298,7 +298,7 @@ Result<bool> MountPoint::Unmount() const {
   if (handed_down_) return false;
   AUGUR_TRY_ASSIGN(rows, ReadMountTable());
   const MountRow* mounted = TopmostMount(rows, path_);
-  // Somebody has unmounted it already, or mounted over it: what is there now is not ours to take away.
+  // It was unmounted already, or mounted over: the mount that is there now is not ours to take away.
   if (mounted == nullptr || mounted->type != kAugurfsType || mounted->device != device_number_) return false;
   return geteuid() == 0 ? UnmountAsRoot() : UnmountAsUser();
 }

@@ -86,7 +86,7 @@ struct Handlers {
     if (found.ok()) {
       const fuse_entry_param entry = ToEntry(*found);
       operations.statistics_.Raise(Gauge::kKernelInodes, 1);
-      // A reply that nobody waits for any more is not counted by the kernel, and so never forgotten.
+      // A reply whose reader waits no longer is not counted by the kernel, and so never forgotten.
       if (fuse_reply_entry(request, &entry) != 0) operations.Forgotten(found->node, 1);
     } else if (found.status().code() == Code::kNotFound) {
       // Node 0 with a timeout: the kernel remembers that there is no such name. It would not remember an ENOENT.

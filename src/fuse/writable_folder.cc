@@ -85,7 +85,7 @@ Status OtherTree(const std::string& path, const std::string& was, const std::str
                               Printable(cure)};
 }
 
-// Root mounts, and empties the work folder, where these names lead. Nobody else may exchange them.
+// Root mounts, and empties the work folder, where these names lead. No other user may exchange them.
 Status CheckOwner(int folder_fd, const std::string& path) {
   struct stat folder {};
   if (fstat(folder_fd, &folder) != 0) return ErrnoStatus(errno, Printable(path));

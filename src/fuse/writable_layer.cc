@@ -41,7 +41,7 @@ class OverlayProcess {
   OverlayProcess(UniqueFd socket, MountPoint& point, WritableRequest request)
       : socket_(std::move(socket)), point_(point), request_(std::move(request)) {}
 
-  // Returns when both mounts are gone, or nobody wants the overlay: then what was made for it is gone, too.
+  // Returns when both mounts are gone, or the overlay is not wanted: then the folders made for it are gone, too.
   void Run() {
     std::array<std::byte, kPacketBytesMax> packet;
     if (const ssize_t bytes = Receive(packet); bytes > 0) {

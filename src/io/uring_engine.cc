@@ -121,7 +121,7 @@ void UringEngine::Run() {
   io_uring_queue_exit(&ring_);
 }
 
-// Puts what the kernel shall do next into the ring, as far as there are slots. False: the engine stops, and every
+// Puts what the kernel shall do next into the ring, while there are slots. False: the engine stops, and every
 // `done` has returned.
 bool UringEngine::TakeQueued(bool will_wait) {
   for (; !again_.empty(); again_.pop_front()) Prepare(again_.front());

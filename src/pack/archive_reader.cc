@@ -16,7 +16,7 @@ namespace augur {
 namespace {
 
 constexpr size_t kSeekBlockBytes = size_t{1} << 20;
-// A tar is padded to a multiple of its record, of 10 KiB where nobody says otherwise, on tapes of up to 1 MiB. More
+// A tar is padded to a multiple of its record, of 10 KiB by default, on tapes of up to 1 MiB. More
 // zeros are a copy that was never finished, or a bomb.
 constexpr uint64_t kPaddingBytesMax = 2 * kMiB;
 // What tar writes when there is nothing to pack.

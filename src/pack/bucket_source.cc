@@ -50,7 +50,7 @@ class ObjectFile final : public SourceFile {
     return n;
   }
 
-  // Each answer was held against the ETag and the size.
+  // Each answer was compared with the ETag and the size.
   Status CheckUnchanged() const override { return Status::Ok(); }
 
  private:

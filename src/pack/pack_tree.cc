@@ -45,7 +45,7 @@ class TreePacker {
   }
 
  private:
-  // Fills the window as far as the walk has come.
+  // Fills the window with the files that the walk has come to.
   Status Fill() {
     while (!ended_) {
       if (!has_next_) {

@@ -66,7 +66,7 @@ class ViewPacker {
     return room.Check(bytes, options_.source);
   }
 
-  // Fills the window as far as it has room. What is not in the view goes through it, too, so that the order holds.
+  // Fills the window while it has room. Entries that are not in the view go through it, too, so that the order holds.
   Status Fill() {
     while (!ended_) {
       if (!has_next_) {

@@ -101,7 +101,7 @@ Result<std::unique_ptr<SourceFile>> SourceFolder::OpenFile(const Found& found) c
   UniqueFd fd(OpenAt(path, noatime_ ? flags | O_NOATIME : flags));
   if (!fd.valid() && errno == EPERM && noatime_) {
     fd.Reset(OpenAt(path, flags));
-    if (fd.valid()) noatime_ = false;  // somebody else's file: the others are likely to be, too
+    if (fd.valid()) noatime_ = false;  // another user's file: the others are likely to be, too
   }
   if (!fd.valid() && errno == ELOOP) return Status(Code::kChanged, Describe(path) + ": became a symbolic link");
   struct stat info = {};

@@ -23,8 +23,8 @@ constexpr double kCompleteRanksBits = 9;
 constexpr double kRenewedBits = 512;
 // A file that another stream read just now is read by both: ranks without a distributed sampler, RepeatAugSampler.
 constexpr uint64_t kRecentReadsMin = 512;
-// So many reads in a row below one folder, and then so many below another, are a change of data sets. Where the folders
-// are classes, shuffled reads do so by chance once in 2^39 reads of two classes of equal size.
+// This number of reads in a row below one folder, and then below another one, is a change of data sets. Where the
+// folders are classes, shuffled reads do so by chance once in 2^39 reads of two classes of equal size.
 constexpr uint32_t kFolderReads = 32;
 constexpr uint32_t kAwayReads = 8;
 
@@ -59,7 +59,7 @@ JobPass& JobWatch::BeginByProcess(const StreamRead& read) {
   const uint64_t start_us = read.process->facts.start_us;
   JobPass* newest = passes_.empty() ? nullptr : passes_.back().get();
   if (newest != nullptr && newest->from && !newest->new_processes && newest->start_us >= start_us) {
-    // Reads that nobody could be named for have told of the epoch already.
+    // Unattributed reads have told of the epoch already.
     if (Set* const set = newest->settled ? FindSet(newest->set) : nullptr) set->process_passes++;
   } else {
     newest = &Begin(shared_.streams.UnnamedBefore(start_us));
@@ -68,7 +68,7 @@ JobPass& JobWatch::BeginByProcess(const StreamRead& read) {
   pass.unattributed = std::min(pass.unattributed, shared_.streams.UnnamedBefore(start_us));
   pass.new_processes = true;
   pass.start_us = start_us;
-  // What nobody could be named for since the new processes began is theirs.
+  // The unattributed reads since the new processes began are theirs.
   if (const auto nobody = follows_.find(0); nobody != follows_.end()) {
     const std::vector<Unnamed> theirs = TakeUnnamedSince(start_us);
     nobody->second = Follow();

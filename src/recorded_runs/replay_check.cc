@@ -35,7 +35,7 @@ std::vector<uint32_t> PlacesOf(const EpochOrder& recorded, const Items& items, T
   return places;
 }
 
-// The beginning of the record as far as the files that were seen reach into it: seven of eight of them, since the
+// The beginning of the record that the files that were seen reach into: seven of eight of them, since the
 // others may be of another reader.
 std::span<const EntryNumber> PartReached(const EpochOrder& recorded, std::span<const EntryNumber> seen) {
   std::vector<uint32_t> places = PlacesOf(recorded, seen);

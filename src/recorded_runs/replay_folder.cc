@@ -86,7 +86,7 @@ Status ReplayFolder::ForEachName(const std::function<void(const std::string&)>& 
   const std::unique_ptr<DIR, decltype(close)> dir(::fdopendir(fd.get()), close);
   if (dir == nullptr) return ErrnoStatus(errno, path_);
   fd.Release();
-  // readdir is safe: nobody else has this DIR.
+  // readdir is safe: no other thread has this DIR.
   for (const dirent* entry = ::readdir(dir.get()); entry != nullptr;  // NOLINT(concurrency-mt-unsafe)
        entry = ::readdir(dir.get())) {                                // NOLINT(concurrency-mt-unsafe)
     take(entry->d_name);

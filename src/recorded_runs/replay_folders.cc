@@ -34,7 +34,7 @@ void RemoveFolder(const std::string& path) {
   const auto files = folder->List();
   if (!files.ok()) return;
   for (const ReplayFolder::File& file : *files) static_cast<void>(folder->Remove(file.name));
-  ::rmdir(path.c_str());  // not while a writer is at work in it, or when it holds somebody else's files
+  ::rmdir(path.c_str());  // not while a writer is at work in it, or when it holds other programs' files
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ constexpr milliseconds kBetweenLooksAtFleet{2'000};
 constexpr size_t kTurns = 4;
 // Notes of which one alone may be lost with its server.
 constexpr uint64_t kNotes = 3;
-// So many pieces in a row end a walk: two, as a single piece may have records of one size alone.
+// This number of refused pieces in a row ends a walk: two, as one piece may have records of one size alone.
 constexpr uint64_t kRefusedMax = 2;
 constexpr uint64_t kFailedMax = 3;
 

@@ -21,7 +21,7 @@ namespace {
 
 // A file without a name, on the disk where there is room for temporary files, else in memory.
 Result<UniqueFd> OpenNameless() {
-  const char* const folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* const folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): no thread sets it
   UniqueFd fd(::open(folder != nullptr && *folder != '\0' ? folder : "/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));
   if (!fd.valid()) fd = UniqueFd(::memfd_create("augur-index", MFD_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, "a temporary file for the index");

@@ -86,8 +86,8 @@ TfShuffleSampler::TfShuffleSampler(TfSeeds seeds, uint64_t buffer_samples, TfEpo
 void TfShuffleSampler::Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const {
   TfPhilox philox = AtEpoch(seeds_, epochs_, samples, epoch);
   const uint64_t buffer = buffer_samples_ == 0 ? samples : buffer_samples_;
-  // A ring that takes in sample i + buffer when sample i has left is the list itself, of which draws see so many
-  // places.
+  // A ring that takes in sample i + buffer when sample i has left is the list itself, of which draws see as
+  // many places.
   FrontShuffle(
       samples, count, [&](uint64_t left) { return philox.Next() % std::min(left, buffer); }, indices);
 }

@@ -39,7 +39,7 @@ Status AddShardNames(const std::string& path, uint64_t generation, std::set<std:
   return Status::Ok();
 }
 
-// Takes the lock of an old index against its readers. An invalid descriptor: somebody reads it, or may.
+// Takes the lock of an old index against its readers. An invalid descriptor: a reader has it, or may.
 Result<UniqueFd> LockIndex(const WriteFolder& folder, const std::string& name) {
   // A name that is no file has no readers, and may go.
   Result<UniqueFd> opened = folder.OpenFile(name, O_RDONLY);

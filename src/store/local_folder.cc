@@ -22,7 +22,7 @@
 namespace augur {
 namespace {
 
-// Opens the index and locks it. An invalid descriptor: it has been removed. kBusy: somebody is removing it.
+// Opens the index and locks it. An invalid descriptor: it has been removed. kBusy: a program is removing it.
 Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
   Result<UniqueFd> opened = OpenRegularAt(folder_fd, name, O_RDONLY, Links::kFollow, name);
   if (!opened.ok()) {

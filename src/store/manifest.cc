@@ -41,7 +41,7 @@ std::optional<uint64_t> ParseDecimal(std::string_view text) {
   return ParseNumber(text, 10);
 }
 
-// Whether `text` is so many lower-case hex digits.
+// Whether `text` is `digits` lower-case hex digits.
 bool IsHex(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }

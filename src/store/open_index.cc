@@ -77,7 +77,7 @@ Result<OpenedIndex> OpenIndex(const StorePlace& place, const StoreOptions& optio
     }
     if (opened.ok()) return opened;
     const bool busy = opened.status().code() == Code::kBusy;
-    // Missing twice under the same manifest: nobody replaced it meanwhile, it is simply not there.
+    // Missing twice under the same manifest: it was not replaced meanwhile, it is simply not there.
     const bool hopeless = !vanished || (!busy && missing_generation == manifest_generation) || tries == kTriesMax;
     if (hopeless) return opened.status().In(place.path());
     missing_generation = busy ? 0 : manifest_generation;

@@ -25,7 +25,7 @@ RecordList::RecordList(const Tree& tree, uint64_t count, int threads) : tree_(tr
       piece.push_back({.offset = entry->offset, .number = number, .shard = entry->shard});
     }
     const size_t at = used.fetch_add(piece.size());
-    // There can be more than were counted only if somebody writes to the index meanwhile.
+    // There can be more than were counted only if a program writes to the index meanwhile.
     if (at >= keys_.size()) return;
     const std::span<ListedRecord> room = std::span(keys_).subspan(at);
     std::copy_n(piece.begin(), std::min(piece.size(), room.size()), room.begin());

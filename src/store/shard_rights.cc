@@ -112,7 +112,7 @@ Result<UniqueFd> ShardRights::Open(const ShardInfo& info) const {
   if (!leaves_folder) {
     Result<FoundFile> found = FindBeneath(folder_fd_, info.locator, shown, &leaves_folder);
     if (found.ok()) {
-      // A name in the store's folder for a file that is somebody else's: its owner did not put it there.
+      // A name in the store's folder for another user's file: its owner did not put it there.
       leaves_folder = found->info.stx_nlink > 1 && found->info.stx_uid != uid_;
       if (!leaves_folder) {
         const int parent = found->folder.valid() ? found->folder.get() : folder_fd_;

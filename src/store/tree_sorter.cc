@@ -19,7 +19,7 @@ constexpr uint32_t kParentMode = 0755;  // of a folder that was never added itse
 
 std::string Quote(std::string_view key) { return "'" + Printable(PathOfKey(key)) + "'"; }
 
-// The path of a foreign shard from the root: the store has it relative to itself, where nobody looks for it.
+// The path of a foreign shard from the root: the store has it relative to itself, where no reader looks for it.
 std::string WhereIs(const ShardInfo& shard) {
   const std::string& path = shard.path;
   if (shard.address) return Printable(path);

@@ -32,7 +32,7 @@ Result<VerifyReport> VerifyStore(const std::string& path, int threads,
                                  const std::function<void(const Status&)>& on_defect,
                                  const std::function<void(uint64_t)>& on_progress,
                                  const std::optional<Digest>& root_hash, const std::function<bool()>& stopped) {
-  // O_DIRECT, so that the disk is checked and not the page cache, and nobody else's pages are pushed out of it.
+  // O_DIRECT, so that the disk is checked and not the page cache, and no other pages are evicted from it.
   const LocalPlace place(path, {.direct = true, .open_shards_max = static_cast<uint32_t>(std::max(threads, 1))});
   return VerifyStore(place, threads, on_defect, on_progress, root_hash, stopped);
 }

@@ -128,7 +128,7 @@ std::optional<SpoolEntry> StoreWriter::Parts::Revive(const CatalogueItem& item, 
   if (ImageDefect(fixed) != nullptr || fixed.block_count != BlockHashCount(fixed.size)) return std::nullopt;
   if (fixed.size == 0) return entry;
   if (fixed.shard >= shards.size() || shards[fixed.shard].foreign) return std::nullopt;
-  // What was cut off when the last shard was taken over may be named by nobody.
+  // No item may name bytes that were cut off when the last shard was taken over.
   const bool is_current = series.current() != nullptr && series.current()->number() == fixed.shard;
   const uint64_t shard_bytes = is_current ? series.current()->end() : shards[fixed.shard].bytes;
   if (fixed.offset < sizeof(format::ShardHeader) || fixed.size > shard_bytes ||

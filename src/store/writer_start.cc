@@ -49,7 +49,7 @@ Status CheckFolder(const WriteFolder& opened, const StoreFolder& folder, WriteMo
     return {Code::kExists, path + ": there is a store already"};
   }
   if (mode == WriteMode::kAppend) return NoStore(path);
-  // Without our lock file, even names like ours are somebody else's.
+  // Without our lock file, even names like ours are those of another program.
   std::string stranger = folder.stranger;
   if (stranger.empty() && !folder.has_lock && folder.has_work) stranger = kWorkFolderName;
   if (stranger.empty() && folder.has_lock && StoreLock::IsOfOthers(opened)) stranger = kLockName;

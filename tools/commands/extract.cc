@@ -112,7 +112,7 @@ class FileWriters {
   FileWriters(const FileWriters&) = delete;
   FileWriters& operator=(const FileWriters&) = delete;
 
-  // Starts so many threads, or fewer where the system refuses more. kNoSpace: it refuses the first.
+  // Starts `count` threads, or fewer where the system refuses more. kNoSpace: it refuses the first.
   Status Start(unsigned count) {
     threads_.reserve(count);
     while (threads_.size() < count) {

@@ -15,7 +15,7 @@ namespace augur {
 namespace {
 
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-// While we write, nobody else looks in, and a folder that was packed read-only can be written.
+// While we write, no other user looks in, and a folder that was packed read-only can be written.
 constexpr mode_t kFolderMode = 0700;
 constexpr mode_t kFileMode = 0600;
 

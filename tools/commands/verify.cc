@@ -16,7 +16,7 @@
 namespace augur {
 namespace {
 
-// A store that is all wrong has a defect an entry; nobody reads more of them in one JSON object.
+// A store that is all wrong has a defect an entry; more of them in one JSON object would help no reader.
 constexpr size_t kListedDefectsMax = 1000;
 
 // Defects says each defect on stderr as it is found, and keeps the first ones. Safe from any thread.
@@ -69,7 +69,7 @@ std::string Json(const std::string& store, const VerifyReport& report, const std
 int RunVerify(const VerifyOptions& options) {
   ProgressBar progress("verifying", ProgressBar::Choose(options.quiet));
   const auto threads = static_cast<int>(ResolveThreads(options.threads));
-  // O_DIRECT, so that the disk is checked and not the page cache, and nobody else's pages are pushed out of it.
+  // O_DIRECT, so that the disk is checked and not the page cache, and no other pages are evicted from it.
   const StoreOptions open = {
       .direct = true, .open_shards_max = static_cast<uint32_t>(threads), .root_hash = options.root_hash};
   const Result<std::unique_ptr<StorePlace>> place = MakeStorePlace(options.store, open, options.remote, ThisUser());
