@@ -152,7 +152,7 @@ void JobPredictor::Widen(RankSubset share) {
   BeginFit();
 }
 
-// The epochs after the last that is known, as far as they follow from it.
+// The epochs after the last that is known, if they follow from it.
 void JobPredictor::LookAhead() {
   while (epochs_.size() <= kAhead) {
     std::vector<const IdentifiedOrder*> known;

@@ -40,7 +40,7 @@ std::optional<IdentifiedOrder> FindKnown(const IdentifiedOrder& known, const Epo
   return found;
 }
 
-// The order that was lost, if it is followed after all: somebody else's reads were taken for the job's, or it has gone
+// The order that was lost, if it is followed after all: another job's reads were taken for this one's, or it has gone
 // back to an earlier place. From its beginning it is not that: an epoch is read again, as it will be the next time.
 std::optional<IdentifiedOrder> FindLost(const JobPredictor& prediction, const EpochStart& epoch) {
   const std::optional<IdentifiedOrder>& lost = prediction.lost();

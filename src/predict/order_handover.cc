@@ -32,7 +32,7 @@ constexpr char kBetweenWords = '\0';
 
 static_assert(LastingTexts::kTextsMax == Hints::kHintsMax);
 
-// Whether the reads go on with the order, from anywhere in it, with so many bits: then it says so, and begins there.
+// Whether the reads go on with the order, from anywhere in it, with `bits_min`: then it says so, and begins there.
 bool GoesOnWith(const EpochStart& epoch, double bits_min, IdentifiedOrder* order) {
   Evidence evidence(order->order->size(), false);
   uint32_t begin = std::numeric_limits<uint32_t>::max();

@@ -227,7 +227,7 @@ void OrderSearch::AddGuessStage(std::string name, uint64_t count, const std::fun
   AddStage(std::move(job), search);
 }
 
-// Whether the reads are enough to believe a guess of so many.
+// Whether the reads are enough to believe a guess of `tried` ones.
 bool OrderSearch::Worth(double tried) const {
   return std::ranges::any_of(request_.tests,
                              [&](const CandidateScorer& test) { return Believed(test.BitsMax(), tried); });

@@ -140,8 +140,8 @@ void OrderTracker::NoteScript(TrackedJob& job, const Access& access) {
   if (reader != nullptr) job.script = script_ = reader->Script().facts.pid;
 }
 
-// So many accesses come now that nobody has seen. They may be anybody's. A known order goes on: it is lost by the
-// reads behind the gap, and then looked for from where they are.
+// This number of accesses was dropped unseen. They may be of any job. A known order goes on: it is lost by the reads
+// behind the gap, and then looked for from where they are.
 void OrderTracker::TakeGap(uint64_t dropped) {
   pause_.Count(dropped);
   watch_.Missed(dropped, NowUs());

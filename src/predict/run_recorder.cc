@@ -79,7 +79,7 @@ void RunRecorder::RecordSeen(const EpochStart* next) {
   seen_.erase(seen_.begin(), end);
 }
 
-// Whether so many more files can be recorded: what is more could not be loaded again.
+// Whether this number of files can still be recorded: a larger record could not be loaded again.
 bool RunRecorder::HasRoom(uint64_t files) const {
   for (const Order& epoch : record_.epochs) files += epoch.size();
   return files * sizeof(EntryNumber) <= BytesMax(options_.files_max);

@@ -15,7 +15,7 @@ namespace {
 // reads of each of 64 streams: of a stream no more is compared with a candidate.
 constexpr size_t kReadsLookedAt = 4096;
 
-// The opens that are this job's because they can be nobody else's: the watch does not know that.
+// The opens that are this job's because they can be no other one's: the watch does not know that.
 void AddUnattributed(const JobPredictor& job, EpochStart* epoch) {
   if (job.id() == 0 || std::ranges::any_of(epoch->streams, [](const EpochStream& stream) { return stream.id == 0; })) {
     return;
@@ -39,7 +39,7 @@ std::optional<EpochStart> TrackedJob::UnknownPass(const EpochWatch& watch) const
     AddUnattributed(prediction, &*epoch);
     return epoch;
   }
-  // Where the reader has gone elsewhere and nobody saw a beginning, what it has read since is all that is known.
+  // Where the reader has gone elsewhere and no beginning was seen, its reads since then are all that is known.
   EpochStart unpredicted = prediction.Unpredicted();
   unpredicted.pass = epoch->pass;
   unpredicted.epoch = epoch->epoch;

@@ -120,7 +120,7 @@ uint64_t KeptBlocks::EvictUnknown(uint64_t bytes, std::vector<uint64_t> known) {
 
 bool KeptBlocks::IsRight(const ViewFile& file, uint64_t block, RetainedCache::Pieces pieces) const {
   if (file.made) return EndsWithItsSum(pieces, file.BlockBytes(block));
-  // Shared memory comes as a copy, in one piece. Of memory of this process, nobody else has put anything in.
+  // Shared memory comes as a copy, in one piece. Into memory of this process no other one has put anything.
   return pieces.size() == 1 && store_.CheckIdentity(file.entry, block, pieces[0]).ok();
 }
 

@@ -113,8 +113,8 @@ void KeptFiles::Run(std::function<void()> work) {
   means_.thread->Add(Begin({.evict = {}, .file = {}, .blocks = {}, .work = std::move(work), .done = {}}));
 }
 
-// The retained cache has no room although the planner thinks that there is: it has what the planner does not know. What
-// is predicted has its place: so many bytes, and a part of the retained cache with them.
+// The retained cache has no room although the planner thinks that there is: it has blocks that the planner does not
+// know. Evicts those until `bytes` are free, and a part of the retained cache beside.
 void KeptFiles::EvictUnknown(uint64_t bytes) {
   if (evicting_unknown_ || !planned_.AreAll()) return;
   if (all_known_us_ != 0 && SteadyNowUs() - all_known_us_ < kLookAgainUs) return;

@@ -107,7 +107,7 @@ std::optional<std::pair<Position, Slot>> PageCachePlanner::LastNeeded() const {
   if (last_use > window_.End()) return {{last_use, last}};
   // But a file that was to be read long ago, and was not seen to be, is likely not read any more: an open was not
   // reported, or the reads of another program have moved the front. Four times the lag, as workers are behind each
-  // other, and as far as readers may be apart where that is little of the window.
+  // other, and the distance of readers where that is little of the window.
   const auto [first_use, first] = pushed.soonest();
   const ReaderPositionOptions& options = in_.reader.options();
   const uint64_t apart = std::min<uint64_t>(options.spread_max, window_.bytes_max() / in_.MeanPages() / 8);

@@ -14,7 +14,7 @@ void PrefetchStatus::SetProgress(std::string progress) {
 }
 
 void PrefetchStatus::Publish(const Now& now, const DiskModel& disk) {
-  // Beside those that somebody waits for; a difference below zero wraps, and so does the sum.
+  // Beside those that a reader waits for; a difference below zero wraps, and so does the sum.
   statistics_.Raise(Gauge::kReadsInFlight, now.batch_reads - std::exchange(batch_reads_told_, now.batch_reads));
   statistics_.Set(Gauge::kPushesWaiting, now.pushes);
   statistics_.Set(Gauge::kStagingBytes, now.staging_bytes);

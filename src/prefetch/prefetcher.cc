@@ -171,9 +171,9 @@ void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
       files.size());
 }
 
-// With no order known, what comes first is kept and nothing is put out for it: whatever fits is then there in every
-// epoch, where least recently used would throw away what is yet to come. Not where the page cache
-// has room for everything.
+// With no order known, the first blocks are kept and none is evicted for later ones. So those that fit are there in
+// every epoch, where least recently used would throw away blocks that are yet to come. Not where the page cache has
+// room for everything.
 void Prefetcher::OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   if (kept_ == nullptr || !keep_demand_.load(std::memory_order_relaxed)) return;
   KeepWithRoom(file, block, bytes);
@@ -189,7 +189,7 @@ void Prefetcher::OnMade(const ViewFile& file, std::span<const std::byte> bytes, 
 }
 
 void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
-  // Nobody has lent it anything now.
+  // Nothing is lent to it now.
   const uint64_t room = RetainedCache::RoomFor(bytes.size());
   if (options_.lent_bytes_max > 0 && kept_->retained_cache().used_bytes() + room > options_.kept_bytes_max) return;
   kept_->InsertBlock(file, block, bytes);
@@ -210,7 +210,7 @@ void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_
   if (view_.prefetch() != nullptr) view_.prefetch()->Saw(file, missed, now_us);
 }
 
-// Its pages are in the page cache now, whose bytes nobody counts yet.
+// Its pages are in the page cache now, and their bytes are not counted yet.
 void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes) {
   if (view != view_.turns().followed()) return unplanned_.AddOther(view, file, bytes);
   if (view_.prefetch() == nullptr || !view_.prefetch()->planner().Knows(file)) unplanned_.Add(file);

@@ -101,7 +101,7 @@ void PushedPages::StatAhead(EntryNumber file) {
   if (statted_.insert(file).second) to_stat_.push_back(file);
 }
 
-// Nobody has looked up the unknown files, so those that come after them will not have been looked up either.
+// No program has looked up the unknown files, so those that come after them will not have been looked up either.
 void PushedPages::AskStats() {
   if (unknown_.empty() && to_stat_.empty()) return;
   const std::vector<EntryNumber> unknown = std::exchange(unknown_, {});

@@ -118,7 +118,7 @@ const ReadSchedule::Epoch& ReaderPosition::FrontsEpoch() const {
 
 // Whether the readers of one run may be at both places at the same time. A loader begins an epoch when nearly all of
 // the one before was read. An open that was told late, of a file read before the order was known, names a file of the
-// next epoch: in a short one that is near, but nobody reads there yet.
+// next epoch: in a short one that is near, but no reader is there yet.
 bool ReaderPosition::Together(Position one, Position other) const {
   if (Apart(one, other) >= options_.spread_max) return false;
   const auto [first, last] = std::minmax(one, other);
@@ -190,7 +190,7 @@ void ReaderPosition::ForgetChance(Position epoch_reads) {
 
 // Moves the tail past what is read, and finds what the reader is done with.
 void ReaderPosition::Advance() {
-  // Nobody comes after the last read of all, so it need not be waited for; but another worker may still have files to
+  // No read comes after the last one of all, so it need not be waited for; but another worker may still have files to
   // read before it, if it will be seen.
   const bool ended = front_ >= schedule_.end();
   while (tail_ < front_) {

@@ -84,7 +84,7 @@ void ViewPrefetch::Append(const SharedOrder& order, OrderSource source) {
     if (!shown.ok()) continue;
     const auto folder = static_cast<EntryNumber>(shown->entry.parent);
     if (shown->in_archive) {
-      // Nobody opens it.
+      // It is not opened.
     } else if (folders.empty() || folders.back() != folder)
       folders.push_back(folder);
     if (kept_.Contains(*shown)) planner_->Keeps(file);
@@ -217,7 +217,7 @@ void ViewPrefetch::LetGo(EntryNumber file) {
 uint64_t ViewPrefetch::Drop() {
   const uint64_t push_window_bytes = planner_->gauges().push_window_bytes;
   pages_.DropAsked(planner_->TakePushed());
-  // Nor is it filled again before somebody reads.
+  // Nor is it filled again before a reader comes.
   planner_->EndFill();
   planned_.filling = false;
   warming_.Abandon();

@@ -31,7 +31,7 @@ bool RunningJob::WorkRange(SearchTurn& turn) {
   if (first >= job_.units) return false;
   const uint64_t count = std::min(job_.range_units, job_.units - first);
   job_.work(first, count, turn);
-  // A range that was broken off has not been searched; then how far it got matters to nobody.
+  // A range that was broken off has not been searched; then it does not matter how far it got.
   if (!Stopped()) done_.fetch_add(count, std::memory_order_acq_rel);
   return true;
 }

@@ -2,8 +2,8 @@
 // Compiled once for each set of vector instructions; the best that the processor has is chosen at run time.
 //
 // A seed's first outputs need the first words of the state and those around word 397, and these come by a chain of 397
-// and more steps, each waiting for the one before: shift, xor, multiply, add, 12 to 17 cycles. So many vectors are
-// taken through the chain together, as many as the registers hold; bench/search.cc measures what each number of them
+// and more steps, each waiting for the one before: shift, xor, multiply, add, 12 to 17 cycles. As many vectors
+// are taken through the chain together as the registers hold; bench/search.cc measures what each number of them
 // gives.
 #include "seed_search/seed_block.h"
 
