@@ -17,7 +17,7 @@ constexpr double kSlowWindow = 1.25;
 constexpr double kSlowWeight = 0.5;
 // What a window's error counts for after the next one, and a window that is wrong by more than this counts as this
 // much: somebody else used the disk, and neither opinion is to blame. Half is forgotten after 23 windows: half a second
-// of a quick disk (kWindowUs), nine seconds of a slow one (kDearWindowUs).
+// of a quick disk (kWindowUs), nine seconds of a slow one (kSlowWindowUs).
 constexpr double kErrorForget = 0.97;
 // A prediction of next to nothing is wrong by 1, so one of far too much is no more.
 constexpr double kErrorMax = 1;
@@ -81,11 +81,11 @@ void DiskModel::End(uint64_t now_us, uint64_t bytes) {
   const uint64_t reads = known() ? kLaterWindowReads : kWindowReads;
   const uint64_t passed_us = now_us - window_begin_us_;
   // By what is known too: a window may begin just before a burst, and would end in it.
-  const auto dear_us = static_cast<double>(window_reads_ * kDearReadUs);
-  const bool dear = windows_ >= kFirstWindows &&
-                    (static_cast<double>(passed_us) > dear_us || CostUs(window_reads_, window_bytes_) > dear_us);
+  const auto slow_us = static_cast<double>(window_reads_ * kSlowReadUs);
+  const bool slow = windows_ >= kFirstWindows &&
+                    (static_cast<double>(passed_us) > slow_us || CostUs(window_reads_, window_bytes_) > slow_us);
   const uint64_t trips_us = far_ ? kWindowRoundTrips * round_trip_us() : 0;
-  const uint64_t enough_us = std::max(dear ? kDearWindowUs : kWindowUs, trips_us);
+  const uint64_t enough_us = std::max(slow ? kSlowWindowUs : kWindowUs, trips_us);
   if (window_reads_ >= reads && passed_us >= enough_us) CloseWindow(now_us);
 }
 
@@ -103,7 +103,7 @@ void DiskModel::SeePause(uint64_t now_us) {
     }
     if (!again) return;
   }
-  const uint64_t enough_us = windows_ < kFirstWindows ? kWindowUs : kDearWindowUs;
+  const uint64_t enough_us = windows_ < kFirstWindows ? kWindowUs : kSlowWindowUs;
   const bool enough = window_reads_ >= kWindowReads && now_us - window_begin_us_ >= enough_us;
   if (!aligned_) {
     BeginWindow(now_us);

@@ -23,7 +23,7 @@ namespace augur {
 class DiskModel {
  public:
   // A read that takes this or longer is slow: of an SSD one of 1 MB takes 2 ms, and on a disk that seeks any takes 7.
-  static constexpr uint64_t kDearReadUs = 4'000;
+  static constexpr uint64_t kSlowReadUs = 4'000;
 
   // Of a disk. Until it is known it is a cheap SSD, on which neighbours are joined but no gap is worth reading.
   DiskModel() = default;
@@ -77,9 +77,9 @@ class DiskModel {
   // Requests to a server end in bursts, one a round trip: a window of one burst has more than the line gives, one of
   // four a quarter too much at most.
   static constexpr uint64_t kWindowRoundTrips = 4;
-  // Where reads take longer than kDearReadUs, limits that are enforced in steps of a tenth of a second are the usual
+  // Where reads take longer than kSlowReadUs, limits that are enforced in steps of a tenth of a second are the usual
   // reason. A window of one step has half of the reads, or twice as many, that the limit allows: four steps are enough.
-  static constexpr uint64_t kDearWindowUs = 400'000;
+  static constexpr uint64_t kSlowWindowUs = 400'000;
   // The first are of one step, so that something is soon known: eight steps are 0.8 s.
   static constexpr int kFirstWindows = 8;
   // No read has ended for so long, though some were under way: longer than a read of a MB takes on any disk that seeks
@@ -92,7 +92,7 @@ class DiskModel {
   static constexpr uint64_t kPausesUs = 300'000;
   static constexpr uint64_t kNoPausesUs = 1'000'000;
   // What a window counts for after the next one. Half is forgotten after 69 windows: 1.4 s of a quick disk (kWindowUs),
-  // 28 s of a slow one (kDearWindowUs).
+  // 28 s of a slow one (kSlowWindowUs).
   static constexpr double kForget = 0.99;
 
   void SeePause(uint64_t now_us);

@@ -27,7 +27,7 @@ bool ReadMode::RegionsMayBeWorthIt(uint64_t file_bytes) const {
   const bool tried = regions_.used() && disk_.windows() < mode_windows_ + windows_to_try_;
   if (tried) return std::min(disk_.worth_gap_bytes(), disk_.tried_gap_bytes()) > 3 * file_bytes;
   return disk_.worth_gap_bytes() > 3 * file_bytes ||
-         disk_.CostUs(1, file_bytes) >= static_cast<double>(DiskModel::kDearReadUs);
+         disk_.CostUs(1, file_bytes) >= static_cast<double>(DiskModel::kSlowReadUs);
 }
 
 // A region takes as much longer than a file as it is longer: that is seen at once. The gap of the believed opinion is

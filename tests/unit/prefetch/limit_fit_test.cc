@@ -78,7 +78,7 @@ TEST(LimitFitTest, ALimitIsNotKnownFromWindowsInWhichTheOtherTakesAboutAsLong) {
   EXPECT_TRUE(fit.known());
 }
 
-TEST(LimitFitTest, ReadsThatBindForLongDoNotMakeBytesDear) {
+TEST(LimitFitTest, ReadsThatBindForLongDoNotMakeBytesExpensive) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> noise(0.8, 2.0);
   LimitFit fit;

@@ -42,7 +42,7 @@ double LaterBytesPerSecond(const std::vector<EpochResult>& epochs) {
          (epochs[1].seconds + epochs[2].seconds);
 }
 
-TEST(PlannerGoalsTest, DearReadsAreJoined) {
+TEST(PlannerGoalsTest, SeekBoundReadsAreJoined) {
   // Seeds differ, as regions and arms meet differently; the goal is for their mean.
   constexpr uint64_t kSeeds = 5;
   double later_sum = 0;
@@ -102,7 +102,7 @@ World WorldInAGroup(uint64_t seed, double reads_per_second, double bytes_per_sec
   return world;
 }
 
-TEST(PlannerGoalsTest, DearReadsAreJoinedWhereLimitsAreEnforcedInSlices) {
+TEST(PlannerGoalsTest, SeekBoundReadsAreJoinedWhereLimitsAreEnforcedInSlices) {
   constexpr uint64_t kSeeds = 5;
   double later_sum = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -146,8 +146,8 @@ TEST(PlannerGoalsTest, WhatADiskCostsIsKnownToTheNextPlanner) {
 }
 
 // What a slice allows comes at once, and then nothing until it ends; and who is looked at only now and then sees that
-// differently each time. None of it makes reads dear.
-TEST(PlannerGoalsTest, SlicesAndBusyProcessorsAreNotTakenForDearReads) {
+// differently each time. None of it makes the disk seem seek-bound.
+TEST(PlannerGoalsTest, SlicesAndBusyProcessorsAreNotTakenForASeekBoundDisk) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     Simulation simulation(WorldInAGroup(seed, 3000, 125e6));
