@@ -39,7 +39,7 @@ void KeptFiles::Keep(const ViewFile& file, std::span<const BlockRef> blocks, con
   // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
   // nothing else than to be kept can wait for it; and so can the files of regions, most of which are read to be kept:
   // they come in bursts, when a limit lets the reads of a tenth of a second through at once.
-  const uint64_t waiting_max = means_.options.chunk_bytes / 4 * (planner_.gauges().sweeping ? 3 : 1);
+  const uint64_t waiting_max = means_.options.chunk_bytes / 4 * (planner_.gauges().in_regions ? 3 : 1);
   const bool behind = copying_bytes_ >= waiting_max && planned_.source != OrderSource::kNothing;
   const bool take = plan.keep && !blocks.empty() && !behind;
   if (plan.keep && !take) planner_.KeepsNot(number);
@@ -81,8 +81,8 @@ void KeptFiles::OnKept(const std::optional<ViewFile>& file, bool kept) {
   // It holds less than was thought: others use it too, or the machine has no more memory to give now.
   const PlannerGauges gauges = planner_.gauges();
   const uint64_t lent_max = ShareNow().lent_bytes_max;
-  const uint64_t lent = gauges.sweeping ? std::min(gauges.kept_bytes, lent_max) : lent_max;
-  planner_.SetKeptMax(gauges.kept_bytes - (gauges.sweeping ? lent : 0), lent);
+  const uint64_t lent = gauges.in_regions ? std::min(gauges.kept_bytes, lent_max) : lent_max;
+  planner_.SetKeptMax(gauges.kept_bytes - (gauges.in_regions ? lent : 0), lent);
   short_since_us_ = SteadyNowUs();
 }
 

@@ -170,7 +170,7 @@ PlannerGauges Planner::gauges() const {
           .push_window_bytes = files_.pages().window_bytes(),
           .left_bytes = files_.pages().left().bytes(),
           .ready_files = files_.ready().count(),
-          .sweeping = in_.mode.in_regions(),
+          .in_regions = in_.mode.in_regions(),
           .lost = in_.reader.lost()};
 }
 

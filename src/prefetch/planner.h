@@ -38,7 +38,7 @@ struct PlannerGauges {
   uint64_t push_window_bytes = 0;  // pushed, or brought in by a reader that is not done with it
   uint64_t left_bytes = 0;         // read, and left in the page cache
   uint64_t ready_files = 0;        // read, and could be pushed
-  bool sweeping = false;
+  bool in_regions = false;
   bool lost = false;  // ReaderPosition::lost
 };
 

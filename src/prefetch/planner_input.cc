@@ -22,7 +22,7 @@ void PlannerLimits::SetFar() {
   under_way_bytes_min = kFarUnderWayBytes;
   urgent_bytes_min = kFarUrgentBytes;
   aligned = true;
-  sweeps = true;
+  reads_all_files = true;
   regions = false;  // none of the requests waits for a seek
 }
 

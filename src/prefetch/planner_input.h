@@ -42,7 +42,8 @@ struct PlannerLimits {
   // A read begins and ends where a file does that is the first of a piece of the shard, as long as the read. So earlier
   // reads leave no rests that take a read each.
   bool aligned = false;
-  bool sweeps = false;  // where the retained cache has room for all files, those that are not needed soon are read too
+  // Where the retained cache has room for all files, those that are not needed soon are read too.
+  bool reads_all_files = false;
   bool regions = true;  // where the model says that a read costs much, regions of the disk may be read (ReadMode)
 
   // Reads are requests to a server far away: slow, but as many as wanted at once.
@@ -78,7 +79,9 @@ struct PlannerInput {
 
   // All files that are known are read as they lie, beside those that are needed soon: there is room for all, with a
   // quarter to spare for what pages take beyond bytes.
-  bool SweepsAll() const { return limits.sweeps && schedule.file_bytes() / 4 * 5 <= limits.kept_bytes_max; }
+  bool ReadsAllFiles() const {
+    return limits.reads_all_files && schedule.file_bytes() / 4 * 5 <= limits.kept_bytes_max;
+  }
   // The next use of the file that no reader was seen to make; kNever when there is none.
   Position NextUnread(Slot slot) const;
   // The file that is read there is not pushed, so that its READ tells where the reader is.

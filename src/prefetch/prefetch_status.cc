@@ -33,7 +33,7 @@ void PrefetchStatus::Publish(const Now& now, const DiskModel& disk) {
     statistics_.Set(Gauge::kDiskBytesPerSecond, static_cast<uint64_t>(disk_bytes_per_second_));
   }
   const char* const unpredicted = now.warming ? "warm" : now.filling ? "fill" : "idle";
-  policy_ = planner.epochs_queued == 0 ? unpredicted : planner.sweeping ? "regions" : "window";
+  policy_ = planner.epochs_queued == 0 ? unpredicted : planner.in_regions ? "regions" : "window";
 }
 
 std::vector<std::pair<std::string, std::string>> PrefetchStatus::Facts() const {

@@ -16,7 +16,7 @@ bool ReadAdmission::Takes(Slot slot, Position use) const {
   if (window_.Takes(use, in_.schedule.PlaceOf(slot).bytes)) return true;
   // Where reads are cheap, a file that is not needed soon can as well be read later: a way through the retained cache
   // would cost another copy. It is kept after it was pushed, for the next epoch.
-  const bool through_retained = in_.mode.in_regions() || in_.SweepsAll() || use == kNever;
+  const bool through_retained = in_.mode.in_regions() || in_.ReadsAllFiles() || use == kNever;
   return through_retained && retention_.Takes(slot, use);
 }
 

@@ -76,7 +76,7 @@ TEST(PlannerGoalsTest, WhereReadsAreDearTooWhatIsReadNextHasThePlaceOfWhatIsRead
   };
   Simulation simulation(world);
   (void)ThreeEpochs(&simulation);
-  ASSERT_TRUE(simulation.planner().gauges().sweeping);
+  ASSERT_TRUE(simulation.planner().gauges().in_regions);
   const Order order = simulation.Shuffled(200);
   const Order late(order.begin() + 10, order.begin() + 20);
   unknown.insert(late.begin(), late.end());
@@ -114,7 +114,7 @@ TEST(PlannerGoalsTest, SeekBoundReadsAreJoinedWhereLimitsAreEnforcedInSlices) {
     const double later = LaterBytesPerSecond(epochs);
     EXPECT_GE(later, 0.85 * 150e6);
     later_sum += later;
-    EXPECT_TRUE(simulation.planner().gauges().sweeping);
+    EXPECT_TRUE(simulation.planner().gauges().in_regions);
     EXPECT_LE(simulation.kept_bytes() + simulation.page_cache_bytes(),
               world.limits.kept_bytes_max + world.limits.push_window_bytes_max + kMiB);
   }
@@ -156,7 +156,7 @@ TEST(PlannerGoalsTest, SlicesAndBusyProcessorsAreNotTakenForASeekBoundDisk) {
       // In regions much would be read that nobody wants.
       EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
     }
-    EXPECT_FALSE(simulation.planner().gauges().sweeping);
+    EXPECT_FALSE(simulation.planner().gauges().in_regions);
   }
 }
 
@@ -169,7 +169,7 @@ TEST(PlannerGoalsTest, FastDisksAreNotReadInTiles) {
     EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
   }
   EXPECT_GT(simulation.disk_model().free_gap_bytes(), 3 * 110'000U) << "by the disk alone regions would be worth it";
-  EXPECT_FALSE(simulation.planner().gauges().sweeping);
+  EXPECT_FALSE(simulation.planner().gauges().in_regions);
 }
 
 // A server at 30 ms and 200 MB/s, in memory for all, and for a quarter.
@@ -186,7 +186,7 @@ TEST(PlannerGoalsTest, ALineToAServerIsFilledWithWhatIsWanted) {
       EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
       EXPECT_GE(epoch.bytes_per_second(), 0.85 * 200e6);
     }
-    EXPECT_FALSE(simulation.planner().gauges().sweeping);
+    EXPECT_FALSE(simulation.planner().gauges().in_regions);
     EXPECT_EQ(simulation.ViolationText(), "");
   }
 }

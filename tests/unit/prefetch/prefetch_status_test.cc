@@ -33,7 +33,7 @@ TEST_F(PrefetchStatusTest, ThePolicyIsThatOfThePlanner) {
             (std::map<std::string, std::string>{{"policy", "fill"}, {"progress", "opens"}, {"view", "size=224"}}));
   status_.Publish({.filling = true, .planner = {.epochs_queued = 1}}, disk_);
   EXPECT_EQ(Facts()["policy"], "window");
-  status_.Publish({.planner = {.epochs_queued = 1, .sweeping = true}}, disk_);
+  status_.Publish({.planner = {.epochs_queued = 1, .in_regions = true}}, disk_);
   EXPECT_EQ(Facts()["policy"], "regions");
   status_.Publish({}, disk_);
   EXPECT_EQ(Facts()["policy"], "idle");
