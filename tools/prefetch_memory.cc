@@ -66,8 +66,9 @@ PrefetchMemory DividePrefetchMemory(const PrefetchMemoryOptions& options, uint64
   memory.push_window_bytes = options.push ? rest - memory.kept_bytes : 0;
   // The shared cache has one size for all mounts, and a size that was asked for is kept to.
   if (memory.kept_bytes > 0 && options.cache.place == CachePlace::kRam && options.cache.bytes == 0) {
-    memory.lent_bytes = memory.push_window_bytes -
-                        std::min(memory.push_window_bytes, std::max(memory.push_window_bytes / 3, kPushWindowEnough));
+    memory.lent_window_bytes =
+        memory.push_window_bytes -
+        std::min(memory.push_window_bytes, std::max(memory.push_window_bytes / 3, kPushWindowEnough));
   }
   return memory;
 }

@@ -24,8 +24,9 @@ KeptShare KeptShareNow(const PrefetcherOptions& options, KeptBlocks* kept, bool 
   if (kept == nullptr) return {};
   const uint64_t bytes_max = kept->retained_cache().bytes_max();
   const uint64_t own = std::min(options.kept_bytes_max, bytes_max);
-  const uint64_t lent = pushes ? std::min({options.push_window_bytes_max, options.lent_bytes_max, bytes_max - own}) : 0;
-  return {.own_bytes_max = own, .lent_bytes_max = lent};
+  const uint64_t lent =
+      pushes ? std::min({options.push_window_bytes_max, options.lent_window_bytes_max, bytes_max - own}) : 0;
+  return {.own_bytes_max = own, .lent_window_bytes_max = lent};
 }
 
 void KeptFiles::Keep(const ViewFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
@@ -80,7 +81,7 @@ void KeptFiles::OnKept(const std::optional<ViewFile>& file, bool kept) {
   if (!evicting_unknown_) planner_.warm().End();  // it would be read again and again
   // It holds less than was thought: others use it too, or the machine has no more memory to give now.
   const PlannerGauges gauges = planner_.gauges();
-  const uint64_t lent_max = ShareNow().lent_bytes_max;
+  const uint64_t lent_max = ShareNow().lent_window_bytes_max;
   const uint64_t lent = gauges.in_regions ? std::min(gauges.kept_bytes, lent_max) : lent_max;
   planner_.SetKeptMax(gauges.kept_bytes - (gauges.in_regions ? lent : 0), lent);
   short_since_us_ = SteadyNowUs();
@@ -93,7 +94,7 @@ void KeptFiles::LookForRoom(uint64_t now_us) {
 void KeptFiles::TakeAll() {
   short_since_us_ = 0;
   const KeptShare share = ShareNow();
-  planner_.SetKeptMax(share.own_bytes_max, share.lent_bytes_max);
+  planner_.SetKeptMax(share.own_bytes_max, share.lent_window_bytes_max);
 }
 
 void KeptFiles::EvictUnknownAhead() {

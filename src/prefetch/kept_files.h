@@ -24,7 +24,7 @@ namespace augur {
 // Bytes that the retained cache may take: its own, and those that the push window lends it.
 struct KeptShare {
   uint64_t own_bytes_max = 0;
-  uint64_t lent_bytes_max = 0;
+  uint64_t lent_window_bytes_max = 0;
 };
 // `kept` may be nullptr. `pushes`: there is a push window.
 KeptShare KeptShareNow(const PrefetcherOptions& options, KeptBlocks* kept, bool pushes);

@@ -26,9 +26,9 @@ uint64_t PageCacheWindow::bytes_max() const {
   const PlannerLimits& limits = in_.limits;
   const uint64_t kept = files_.kept().bytes();
   if (HoldsAll()) return limits.push_window_bytes_max + limits.kept_bytes_max - std::min(limits.kept_bytes_max, kept);
-  if (in_.mode.in_regions()) return limits.push_window_bytes_max - limits.lent_bytes_max;
+  if (in_.mode.in_regions()) return limits.push_window_bytes_max - limits.lent_window_bytes_max;
   const uint64_t over = kept - std::min(kept, limits.kept_bytes_max);
-  return limits.push_window_bytes_max - std::min(over, limits.lent_bytes_max);
+  return limits.push_window_bytes_max - std::min(over, limits.lent_window_bytes_max);
 }
 
 uint64_t PageCacheWindow::bytes_aside() const {

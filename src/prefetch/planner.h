@@ -84,9 +84,9 @@ class Planner {
   // Whether to keep a file that was let go. No other file is evicted for it.
   KeepPlan KeepWithRoom(EntryNumber file);
   // The retained cache takes less, or more, than was thought: of its own, and lent.
-  void SetKeptMax(uint64_t bytes, uint64_t lent_bytes) {
+  void SetKeptMax(uint64_t bytes, uint64_t lent_window_bytes) {
     in_.limits.kept_bytes_max = bytes;
-    in_.limits.lent_bytes_max = lent_bytes;
+    in_.limits.lent_window_bytes_max = lent_window_bytes;
   }
 
   // The machine has more memory, or less, to leave files in the page cache that were read. `emptied`: the kernel's

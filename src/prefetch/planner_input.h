@@ -21,8 +21,9 @@ struct PlannerLimits {
   uint64_t kept_bytes_max = 0;         // the retained cache; 0: there is none
   uint64_t staging_bytes_max = 0;      // being read, or read and neither pushed nor kept
   uint64_t push_window_bytes_max = 0;  // pushed into the page cache and not dropped; 0: nothing is pushed
-  uint64_t lent_bytes_max = 0;         // of those, what the retained cache may have beyond its own on a seek-bound disk
-  uint64_t left_bytes_max = 0;         // of files that were read, left in the page cache for their next use
+  // Of those, what the retained cache may have beyond its own on a seek-bound disk.
+  uint64_t lent_window_bytes_max = 0;
+  uint64_t left_bytes_max = 0;  // of files that were read, left in the page cache for their next use
   // What all files that there are take of the page cache: as long as that much may be left, files in it are not kept as
   // well. UINT64_MAX: they are, whatever the page cache has room for.
   uint64_t data_bytes = UINT64_MAX;

@@ -191,7 +191,8 @@ void Prefetcher::OnMade(const ViewFile& file, std::span<const std::byte> bytes, 
 void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   // Nothing is lent to it now.
   const uint64_t room = RetainedCache::RoomFor(bytes.size());
-  if (options_.lent_bytes_max > 0 && kept_->retained_cache().used_bytes() + room > options_.kept_bytes_max) return;
+  if (options_.lent_window_bytes_max > 0 && kept_->retained_cache().used_bytes() + room > options_.kept_bytes_max)
+    return;
   kept_->InsertBlock(file, block, bytes);
   if (file.size > kBlockBytes) return;
   PostAccesses([this, file] {

@@ -10,7 +10,7 @@ struct PrefetcherOptions {
   uint64_t kept_bytes_max = 0;         // of the retained cache
   uint64_t chunk_bytes = 0;            // memory for files that are being read ahead, or were read and are on their way
   uint64_t push_window_bytes_max = 0;  // of the page cache; 0: nothing is pushed
-  uint64_t lent_bytes_max = 0;         // of those, what the retained cache may have for a time
+  uint64_t lent_window_bytes_max = 0;  // of those, what the retained cache may have for a time
   uint64_t order_bytes_max = 0;        // memory for orders
   // How much of the page cache there is now for files that were read and will be again; asked once a second while
   // something is followed. None where it is empty.

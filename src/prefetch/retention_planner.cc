@@ -16,7 +16,7 @@ uint64_t RetentionPlanner::bytes_max() const {
   }
   if (!in_.mode.in_regions()) return limits.kept_bytes_max;
   const uint64_t spare = limits.push_window_bytes_max - std::min(limits.push_window_bytes_max, pushed);
-  return limits.kept_bytes_max + std::min(limits.lent_bytes_max, spare);
+  return limits.kept_bytes_max + std::min(limits.lent_window_bytes_max, spare);
 }
 
 // Where reads are cheap, not for a file that is needed just a little later than another: the two would evict each other

@@ -28,7 +28,7 @@ PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
   // A chunk is larger than its records by the gaps in it and by what is aligned.
   limits.staging_bytes_max = options.chunk_bytes / 10 * 8;
   limits.push_window_bytes_max = pushes ? options.push_window_bytes_max : 0;
-  limits.lent_bytes_max = share.lent_bytes_max;
+  limits.lent_window_bytes_max = share.lent_window_bytes_max;
   // What is left is to be known, of each file.
   const bool all_known = options.order_bytes_max >= ViewPrefetch::OrderBytes(means.store.summary().file_count);
   if (!options.keeps_read && all_known) limits.data_bytes = files.AllPages();

@@ -98,7 +98,7 @@ World WorldInAGroup(uint64_t seed, double reads_per_second, double bytes_per_sec
                 .latency_us = 300,
                 .slice_us = 100'000};
   world.processor_taken = 0.9;
-  world.limits.lent_bytes_max = world.limits.push_window_bytes_max / 3 * 2;
+  world.limits.lent_window_bytes_max = world.limits.push_window_bytes_max / 3 * 2;
   return world;
 }
 

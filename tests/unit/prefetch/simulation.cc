@@ -131,7 +131,7 @@ void Simulation::Keep(EntryNumber file, const KeepPlan& plan) {
   if (kept_bytes_ + bytes > world_.retained_cache_takes_bytes) {
     kept_bytes_max_ = world_.retained_cache_takes_bytes;
     planner_->KeepsNot(file);
-    planner_->SetKeptMax(kept_bytes_max_, world_.limits.lent_bytes_max);
+    planner_->SetKeptMax(kept_bytes_max_, world_.limits.lent_window_bytes_max);
     return;
   }
   if (!kept_.insert(file).second) violations.push_back("keeps what is kept");
@@ -226,7 +226,7 @@ void Simulation::Pump() {
 
 void Simulation::Check() {
   const PlannerGauges gauges = planner_->gauges();
-  if (kept_bytes_ > kept_bytes_max_ + world_.limits.lent_bytes_max)
+  if (kept_bytes_ > kept_bytes_max_ + world_.limits.lent_window_bytes_max)
     violations.push_back("keeps more than the retained cache takes");
   if (gauges.kept_bytes != kept_bytes_) violations.push_back("another opinion of what is kept");
   if (gauges.staging_bytes > world_.limits.staging_bytes_max) violations.push_back("a staging over its limit");
