@@ -16,8 +16,8 @@ BatchRead::BatchRead(const Means& means, ReadPlan plan, Buffer chunk)
       plan_(std::move(plan)),
       chunk_(std::make_shared<SealableBuffer>(std::move(chunk))) {}
 
-void BatchRead::Begin(RecordCache& cache, Landed landed) {
-  done_ = std::move(landed);
+void BatchRead::Begin(RecordCache& cache, Done done) {
+  done_ = std::move(done);
   for (const ReadPlan::Item& item : plan_.items) {
     RecordRead& record = records_.emplace_back(RecordRead{.item = item, .entry = {}, .claims = {}, .blocks = {}});
     const Result<Entry> entry = means_.store.Get(item.file);
@@ -151,7 +151,7 @@ void BatchRead::FailOne(RecordRead& record, const Status& status) {
   record.blocks.clear();
 }
 
-void GiveOwnMemory(RecordRead& record, BufferPool& pool, RecordCache& cache) {
+void CopyToOwnMemory(RecordRead& record, BufferPool& pool, RecordCache& cache) {
   for (uint64_t block = 0; block < record.blocks.size(); ++block) {
     BlockRef& from = record.blocks[block];
     const size_t bytes = from->bytes();

@@ -37,7 +37,7 @@ struct RecordRead {
 // the source, one at a time.
 class BatchRead : public std::enable_shared_from_this<BatchRead> {
  public:
-  using Landed = std::function<void(const std::shared_ptr<BatchRead>&)>;
+  using Done = std::function<void(const std::shared_ptr<BatchRead>&)>;
 
   // What it reads with; outlives it.
   struct Means {
@@ -51,13 +51,13 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
   BatchRead(const BatchRead&) = delete;
   BatchRead& operator=(const BatchRead&) = delete;
 
-  // Claims what it reads in the cache and begins; `landed` is called once, on a thread of the source, or before this
+  // Claims what it reads in the cache and begins; `done` is called once, on a thread of the source, or before this
   // returns.
-  void Begin(RecordCache& cache, Landed landed);
+  void Begin(RecordCache& cache, Done done);
 
   const ReadPlan& plan() const { return plan_; }
-  std::vector<RecordRead>& passengers() { return records_; }
-  // The disk or the server was asked, and not only a nearer copy. REQUIRES: it has landed.
+  std::vector<RecordRead>& records() { return records_; }
+  // The disk or the server was asked, and not only a nearer copy. REQUIRES: it is done.
   bool asked() const { return asked_; }
 
  private:
@@ -76,7 +76,7 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
   const ReadFailures failures_;
   const ReadPlan plan_;
   const std::shared_ptr<SealableBuffer> chunk_;
-  Landed done_;
+  Done done_;
 
   // Used by one thread at a time.
   std::vector<RecordRead> records_;
@@ -89,6 +89,6 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
 
 // Gives the file of a record that is ok memory of its own, out of `pool`, so that it does not hold its neighbours'.
 // It stays in the cache, for readers. Without memory it stays as it is.
-void GiveOwnMemory(RecordRead& record, BufferPool& pool, RecordCache& cache);
+void CopyToOwnMemory(RecordRead& record, BufferPool& pool, RecordCache& cache);
 
 }  // namespace augur

@@ -88,11 +88,11 @@ void ReadPipeline::Read(const ReadPlan& plan, Buffer chunk, const Memories& memo
   uint64_t wanted = 0;
   for (const ReadPlan::Item& item : plan.items) wanted += item.place.record_bytes;
   means_.batch.statistics.Add(Stat::kGapBytes, plan.bytes - std::min(plan.bytes, wanted));
-  const auto flight = std::make_shared<BatchRead>(means_.batch, plan, std::move(chunk));
-  under_way_.insert(flight.get());
+  const auto read = std::make_shared<BatchRead>(means_.batch, plan, std::move(chunk));
+  under_way_.insert(read.get());
   for (const ReadPlan::Item& item : plan.items) staged_.Begun(item.file);
-  flight->Begin(means_.cache, [this, memories](const std::shared_ptr<BatchRead>& landed) {
-    means_.events.Post([this, landed, memories] { OnLanded(*landed, memories); });
+  read->Begin(means_.cache, [this, memories](const std::shared_ptr<BatchRead>& done) {
+    means_.events.Post([this, done, memories] { OnReadDone(*done, memories); });
   });
 }
 
@@ -104,28 +104,28 @@ void ReadPipeline::Hurry(EntryNumber file) const {
   }
 }
 
-void ReadPipeline::OnLanded(BatchRead& flight, const Memories& memories) {
-  under_way_.erase(&flight);
-  planner_.Ended(flight.plan(), SteadyNowUs(), flight.asked());
-  std::vector<RecordRead>& passengers = flight.passengers();
-  for (size_t i = 0; i < flight.plan().items.size(); ++i) {
-    const bool ok = i < passengers.size() && passengers[i].ok;
-    const ReadPlan::Item& item = flight.plan().items[i];
+void ReadPipeline::OnReadDone(BatchRead& read, const Memories& memories) {
+  under_way_.erase(&read);
+  planner_.Ended(read.plan(), SteadyNowUs(), read.asked());
+  std::vector<RecordRead>& records = read.records();
+  for (size_t i = 0; i < read.plan().items.size(); ++i) {
+    const bool ok = i < records.size() && records[i].ok;
+    const ReadPlan::Item& item = read.plan().items[i];
     const Result<ViewFile> file = files_.Show(item.file);
-    if (!ok || !file.ok() || !passengers[i].claimed) staged_.Unjoined(item.file);
+    if (!ok || !file.ok() || !records[i].claimed) staged_.Unjoined(item.file);
     if (!ok || !file.ok()) {
       (void)planner_.Arrived(item, false);
     } else if (file->made) {
-      Make(item, *file, std::move(passengers[i].blocks), memories.at(item.file));
+      Make(item, *file, std::move(records[i].blocks), memories.at(item.file));
     } else {
       const Arrival arrival = planner_.Arrived(item, true);
-      const bool copy = arrival.hold && arrival.copy && passengers.size() > 1;
+      const bool copy = arrival.hold && arrival.copy && records.size() > 1;
       // What is kept is copied out of the chunk anyway.
-      if (copy) GiveOwnMemory(passengers[i], means_.memory, means_.cache);
-      Take(*file, std::move(passengers[i].blocks), arrival);
+      if (copy) CopyToOwnMemory(records[i], means_.memory, means_.cache);
+      Take(*file, std::move(records[i].blocks), arrival);
     }
   }
-  passengers.clear();
+  records.clear();
 }
 
 void ReadPipeline::MakeWithoutRecords(const ReadPlan& plan, const Memories& memories) {

@@ -57,7 +57,7 @@ class ReadPipeline {
   bool AlreadyKept(const ReadPlan& plan);
   bool AlreadyMade(const ReadPlan& plan) const;
   void Read(const ReadPlan& plan, Buffer chunk, const Memories& memories);
-  void OnLanded(BatchRead& flight, const Memories& memories);
+  void OnReadDone(BatchRead& read, const Memories& memories);
   void MakeWithoutRecords(const ReadPlan& plan, const Memories& memories);
   void Make(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
             const std::shared_ptr<SealableBuffer>& memory);
