@@ -63,7 +63,7 @@ void JobPredictor::Lock(IdentifiedOrder identified) {
   arrivals_.reset();
   BeginFit();
   if (std::optional<RankSubset> wider = TakeReads()) return Widen(*std::move(wider));
-  unpredicted_.Settle();
+  unpredicted_.BeginFollowing();
   LookAhead();
   BeginFit();
 }
@@ -140,7 +140,7 @@ void JobPredictor::Widen(RankSubset share) {
   for (const UnpredictedRead& read : unpredicted_.all()) {
     if (!follower.ReadLately(read.file)) (void)follower.Saw(read.file);
   }
-  unpredicted_.Settle();
+  unpredicted_.BeginFollowing();
   const SharedOrder& order = running().order;
   if (fit_ && order->size() <= OrderFit::kReadsMax) {
     fit_->Widen(order);

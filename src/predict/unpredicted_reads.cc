@@ -36,7 +36,7 @@ void UnpredictedReads::Note(EntryNumber file, StreamId stream, bool agrees) {
   Add(file, stream);
 }
 
-void UnpredictedReads::Settle() {
+void UnpredictedReads::BeginFollowing() {
   all_ = {};
   doubt_ = 0;
 }

@@ -35,7 +35,7 @@ class UnpredictedReads {
   }
   void Clear() { all_.clear(); }
   // An order is followed from now on that agrees with all of them.
-  void Settle();
+  void BeginFollowing();
 
   const std::vector<UnpredictedRead>& all() const { return all_; }
   // The same as an epoch of the job, of which only the streams and their first reads are known.

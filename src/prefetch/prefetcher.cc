@@ -91,7 +91,7 @@ void Prefetcher::Run() {
     std::deque<EventQueue::Event> events = events_.Take();
     for (; !events.empty(); events.pop_front()) events.front()();  // an event may hold a chunk
     if (!ending_) Decide();
-    if (view_.prefetch() != nullptr) view_.prefetch()->SettleDoubts(SteadyNowUs());
+    if (view_.prefetch() != nullptr) view_.prefetch()->CountUnopened(SteadyNowUs());
     Publish();
   }
   view_.Stop();

@@ -69,7 +69,7 @@ Position ReaderPages::PushedAreGone(Position after) {
 }
 
 void ReaderPages::SetEmptied(bool emptied) {
-  if (!emptied) return evidence_.Settle();
+  if (!emptied) return evidence_.Confirm();
   evidence_.Emptied();
   PageCacheFiles& pages = files_.pages();
   while (!pages.left().empty()) {

@@ -19,15 +19,15 @@ class ReclaimEvidence {
   // True while the kernel takes files that are left: no more should be left.
   bool Reclaims(uint64_t reads) const { return reads < leave_from_; }
 
-  // The page cache was emptied by hand. The files that it has lost of late, since the last call of Settle, say nothing
+  // The page cache was emptied by hand. The files that it has lost of late, since the last call of Confirm, say nothing
   // of the kernel.
   void Emptied() {
     gone_.Clear();
-    leave_from_ = settled_leave_from_;
+    leave_from_ = confirmed_leave_from_;
     assumed_there_ = assumed_gone_ = 0;
   }
   // It was not emptied by hand: the files that it has lost until now count.
-  void Settle() { settled_leave_from_ = leave_from_; }
+  void Confirm() { confirmed_leave_from_ = leave_from_; }
 
   // The page cache had lost a file that was pushed for the read at this place. True: so it did with every other one of
   // late, and none that was pushed is to be counted on.
@@ -57,7 +57,7 @@ class ReclaimEvidence {
   BurstCounter gone_{kGoneMax, kGonePlaces};
   BurstCounter pushed_gone_{kPushedGoneMax, kPushedGonePlaces};
   uint64_t leave_from_ = 0;  // reads seen
-  uint64_t settled_leave_from_ = 0;
+  uint64_t confirmed_leave_from_ = 0;
   uint64_t assumed_there_ = 0;
   uint64_t assumed_gone_ = 0;
 };

@@ -40,7 +40,7 @@ void StagedFiles::LetGo(EntryNumber file) {
   if (!Holds(file) && fetched_.LetGo(file)) CountWasted(file);
 }
 
-void StagedFiles::SettleDoubts(uint64_t now_us) {
+void StagedFiles::CountUnopened(uint64_t now_us) {
   const uint64_t before_us = now_us - std::min(now_us, kOpenToldUs);
   while (true) {
     const std::optional<EntryNumber> file = fetched_.TakeWasted(before_us);

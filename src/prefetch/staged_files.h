@@ -41,7 +41,7 @@ class StagedFiles {
   // The retained cache does not have it, or no longer. When it is not held either, it may have been read for nothing.
   void LetGo(EntryNumber file);
   // Counts the files that were dropped so long ago that their opens would have been told.
-  void SettleDoubts(uint64_t now_us);
+  void CountUnopened(uint64_t now_us);
 
  private:
   void CountWasted(EntryNumber file);

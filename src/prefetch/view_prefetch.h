@@ -97,7 +97,7 @@ class ViewPrefetch {
   // For 'augurctl drop': ends a warming, drops the push window and forgets the kept files. Returns the bytes of the
   // push window.
   uint64_t Drop();
-  void SettleDoubts(uint64_t now_us) { staged_.SettleDoubts(now_us); }
+  void CountUnopened(uint64_t now_us) { staged_.CountUnopened(now_us); }
 
   bool busy() const { return reads_.busy() || pages_.busy() || kept_.busy(); }
   Planner& planner() { return *planner_; }

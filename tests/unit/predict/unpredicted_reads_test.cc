@@ -52,7 +52,7 @@ TEST(UnpredictedReadsTest, WhatAgreesBetweenReadsThatDoNotIsKept) {
   UnpredictedReads reads;
   for (EntryNumber file = 0; file < 10; ++file) reads.Note(file, 1, file % 2 == 1);
   EXPECT_EQ(reads.all().size(), 10U);
-  reads.Settle();
+  reads.BeginFollowing();
   reads.Note(11, 1, true);
   EXPECT_TRUE(reads.all().empty());
 }

@@ -38,16 +38,16 @@ TEST_F(StagedFilesTest, AUsedFileWasNotReadForNothing) {
   staged_->Used(file_, false, 3 * kSecond);
   staged_->Dropped(file_, true, 4 * kSecond);
   staged_->LetGo(file_);
-  staged_->SettleDoubts(9 * kSecond);
+  staged_->CountUnopened(9 * kSecond);
   EXPECT_EQ(Wasted(), 0U);
 }
 
 TEST_F(StagedFilesTest, ADroppedFileIsInDoubtForTwoSeconds) {
   staged_->Pushed(file_, kSecond);
   staged_->Dropped(file_, true, 2 * kSecond);
-  staged_->SettleDoubts(4 * kSecond);
+  staged_->CountUnopened(4 * kSecond);
   EXPECT_EQ(Wasted(), 0U);
-  staged_->SettleDoubts(4 * kSecond + 1);
+  staged_->CountUnopened(4 * kSecond + 1);
   EXPECT_EQ(Wasted(), kBytes);
 }
 
@@ -55,14 +55,14 @@ TEST_F(StagedFilesTest, AnOpenThatIsToldLateIsAUse) {
   staged_->Pushed(file_, kSecond);
   staged_->Dropped(file_, true, 2 * kSecond);
   staged_->Used(file_, false, 3 * kSecond);
-  staged_->SettleDoubts(9 * kSecond);
+  staged_->CountUnopened(9 * kSecond);
   EXPECT_EQ(Wasted(), 0U);
 }
 
 TEST_F(StagedFilesTest, WhereOpensAreNotSeenAPushedFileIsTakenForUsed) {
   staged_->Pushed(file_, kSecond);
   staged_->Dropped(file_, false, 2 * kSecond);
-  staged_->SettleDoubts(9 * kSecond);
+  staged_->CountUnopened(9 * kSecond);
   EXPECT_EQ(Wasted(), 0U);
 }
 
