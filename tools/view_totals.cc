@@ -23,7 +23,7 @@ Result<ViewTotal> ViewTotals::Of(const View& view) {
     }
     ++total.images;
     total.bytes += ShownSize(view.spec, entry);
-    total.largest_bytes = std::max(total.largest_bytes, RenderJob::BytesToMake(view, entry));
+    total.largest_bytes = std::max(total.largest_bytes, RenderJob::BytesToRender(view, entry));
   }
   if (known_.size() == 2 * ViewTable::kViewsMax) known_.clear();
   known_.emplace(view.text, total);

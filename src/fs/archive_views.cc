@@ -61,8 +61,9 @@ Result<FileSegment> SegmentOf(const ArchivePlace& place, ArchivePiece piece) {
   }
   if (auto* const array = std::get_if<ArrayPiece>(&piece)) {
     AUGUR_TRY_ASSIGN(file, ResolveInView(*place.store, *place.view, array->image));
-    if (!file.made) return HasNoArray(place, array->image);
-    return FileSegment(MadeSegment{.file = file, .view = place.view, .offset = array->offset, .bytes = array->bytes});
+    if (!file.rendered) return HasNoArray(place, array->image);
+    return FileSegment(
+        RenderedSegment{.file = file, .view = place.view, .offset = array->offset, .bytes = array->bytes});
   }
   return MemoryOf(std::move(std::get<GeneratedPiece>(piece).bytes));
 }

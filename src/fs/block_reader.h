@@ -36,7 +36,7 @@ class BlockReader {
   BlockReader& operator=(const BlockReader&) = delete;
 
   // What the block is for: to be read, or to make something else of it, so that it is not worth keeping.
-  enum class Use { kRead, kMake };
+  enum class Use { kRead, kRender };
 
   // Hands over block `block` of `file`, from the cache or from the disk. Failures: kCorrupt (the bytes are not those
   // that were packed, or the shard is missing or has another size), kIo, kNoSpace (the budget cannot hold one block).

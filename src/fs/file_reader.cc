@@ -25,8 +25,8 @@ ReadReply PieceOf(std::shared_ptr<const void> owner, std::span<const std::byte> 
 // A read of more blocks is copied together: it would keep as many buffers of the cache until it has the last one.
 constexpr size_t kBlocksInPlaceMax = 8;
 
-// The first read of a file that is made, in its view's counts; `hit`: it was there.
-void CountRead(const MadeSegment& segment, bool hit) {
+// The first read of a file that is rendered, in its view's counts; `hit`: it was there.
+void CountRead(const RenderedSegment& segment, bool hit) {
   if (segment.offset > 0) return;
   segment.view->counts->reads.fetch_add(1, std::memory_order_relaxed);
   if (hit) segment.view->counts->hits.fetch_add(1, std::memory_order_relaxed);
@@ -65,15 +65,15 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
   }
   const auto assembly = std::make_shared<ReadAssembly>(plan.parts, statistics_, std::move(done));
   for (auto& [part, reply] : plan.there) assembly->Arrived(part, std::move(reply));
-  for (const auto& [part, made] : plan.made) {
-    const bool hit =
-        rendered_->Get(made.file, made.view, made.bytes,
-                       [assembly, part = part, offset = made.offset, bytes = made.bytes](Result<RenderedRef> rendered) {
-                         if (!rendered.ok()) return assembly->Arrived(part, rendered.status());
-                         const auto span = (*rendered)->span().subspan(offset, bytes);
-                         assembly->Arrived(part, PieceOf(std::move(rendered).value(), span));
-                       });
-    CountRead(made, hit);
+  for (const auto& [part, segment] : plan.rendered) {
+    const bool hit = rendered_->Get(
+        segment.file, segment.view, segment.bytes,
+        [assembly, part = part, offset = segment.offset, bytes = segment.bytes](Result<RenderedRef> rendered) {
+          if (!rendered.ok()) return assembly->Arrived(part, rendered.status());
+          const auto span = (*rendered)->span().subspan(offset, bytes);
+          assembly->Arrived(part, PieceOf(std::move(rendered).value(), span));
+        });
+    CountRead(segment, hit);
   }
   if (plan.block_count() == 0) return assembly->Asked();
   gate_.Enter(held, [this, assembly, blocks = std::move(plan.blocks), checksums = std::move(plan.checksums)] {
@@ -99,8 +99,8 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
 
 bool FileReader::IsGathered(const Plan& plan) const {
   if (!gathers_) return false;
-  if (!plan.made.empty() && plan.made.size() + plan.block_count() > 1) return true;
-  size_t pieces = plan.made.size() + plan.block_count();
+  if (!plan.rendered.empty() && plan.rendered.size() + plan.block_count() > 1) return true;
+  size_t pieces = plan.rendered.size() + plan.block_count();
   for (const auto& one : plan.there) pieces += one.second.pieces.size();
   return plan.block_count() > std::min(kBlocksInPlaceMax, waiting_blocks_max_ + 1) || pieces > kReadPiecesMax;
 }
@@ -110,7 +110,7 @@ void FileReader::Gather(Plan plan, ReadDone done) {
   for (const auto& [part, reply] : plan.there) {
     for (const auto& piece : reply.pieces) ends[part] += piece.size();
   }
-  for (const auto& [part, wanted] : plan.made) ends[part] = wanted.bytes;
+  for (const auto& [part, wanted] : plan.rendered) ends[part] = wanted.bytes;
   for (const BlockPart& wanted : plan.blocks) ends[wanted.part] = wanted.bytes;
   for (const ChecksumPart& wanted : plan.checksums) ends[wanted.part] = wanted.segment.bytes;
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
@@ -119,9 +119,9 @@ void FileReader::Gather(Plan plan, ReadDone done) {
   there->reserve(plan.there.size());
   for (auto& one : plan.there) there->push_back({.at = begin_of(one.first), .reply = std::move(one.second)});
   std::vector<GatheredRead::Piece> pieces;
-  pieces.reserve(plan.made.size() + plan.block_count());
-  for (const auto& one : plan.made) {
-    const auto get = [this, segment = one.second](Take take) { GetMade(segment, std::move(take)); };
+  pieces.reserve(plan.rendered.size() + plan.block_count());
+  for (const auto& one : plan.rendered) {
+    const auto get = [this, segment = one.second](Take take) { GetRendered(segment, std::move(take)); };
     pieces.push_back({.at = begin_of(one.first), .get = get});
   }
   for (const BlockPart& wanted : plan.blocks) {
@@ -157,7 +157,7 @@ void FileReader::GetChecksum(const ChecksumSegment& wanted, Take take) {
                       });
 }
 
-void FileReader::GetMade(const MadeSegment& wanted, Take take) {
+void FileReader::GetRendered(const RenderedSegment& wanted, Take take) {
   const bool hit = rendered_->Get(
       wanted.file, wanted.view, wanted.bytes,
       [offset = wanted.offset, bytes = wanted.bytes, take = std::move(take)](const Result<RenderedRef>& rendered) {
@@ -172,8 +172,8 @@ FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
   for (FileSegment& segment : segments) {
     if (auto* const record = std::get_if<RecordSegment>(&segment)) {
       PlanRecord(*record, &plan);
-    } else if (auto* const made = std::get_if<MadeSegment>(&segment)) {
-      PlanMade(std::move(*made), &plan);
+    } else if (auto* const rendered = std::get_if<RenderedSegment>(&segment)) {
+      PlanRendered(std::move(*rendered), &plan);
     } else if (const auto* const checksum = std::get_if<ChecksumSegment>(&segment)) {
       plan.checksums.push_back({.part = plan.parts++, .segment = *checksum});
     } else {
@@ -181,7 +181,7 @@ FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
       plan.there.emplace_back(plan.parts++, PieceOf(std::move(memory.owner), memory.bytes));
     }
   }
-  AUGUR_CHECK(gathers_ || plan.made.empty() || plan.made.size() + plan.block_count() == 1);
+  AUGUR_CHECK(gathers_ || plan.rendered.empty() || plan.rendered.size() + plan.block_count() == 1);
   return plan;
 }
 
@@ -200,13 +200,13 @@ void FileReader::PlanRecord(const RecordSegment& segment, Plan* plan) const {
   }
 }
 
-void FileReader::PlanMade(MadeSegment segment, Plan* plan) const {
+void FileReader::PlanRendered(RenderedSegment segment, Plan* plan) const {
   if (std::optional<ReadReply> kept = FindKept(segment.file, segment.offset, segment.bytes)) {
     CountRead(segment, true);
     plan->there.emplace_back(plan->parts++, std::move(*kept));
     return;
   }
-  plan->made.emplace_back(plan->parts++, std::move(segment));
+  plan->rendered.emplace_back(plan->parts++, std::move(segment));
 }
 
 // A read that wants a small part of a large file would otherwise copy a whole block for it. Nothing: some of it is not

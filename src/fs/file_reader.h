@@ -22,8 +22,8 @@
 namespace augur {
 
 // FileReader brings the bytes of segments of files, each from where it is nearest: the retained cache, the record cache
-// or the made files of views, else from the shards, checked, and made. Safe from any thread; never waits for the disk.
-// REQUIRES: what it is given outlives it, and every Read has ended before it is destroyed.
+// or the rendered files of views, else from the shards, checked, and rendered. Safe from any thread; never waits for
+// the disk. REQUIRES: what it is given outlives it, and every Read has ended before it is destroyed.
 class FileReader {
  public:
   // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr.
@@ -34,9 +34,9 @@ class FileReader {
 
   // Reads the segments, in order. Many small ones are copied into one piece of memory: ViewOptions::gathered_reads_max
   // reads do so at a time, and the others wait for their turn. kNoSpace: the memory limit cannot hold the blocks
-  // that the read needs at one time, or what it takes to make a file. REQUIRES: kReadBytesMax together at most; without
-  // ViewOptions::gathered_reads_max one MadeSegment at most, and none beside a RecordSegment: it would wait for memory
-  // while the other has some.
+  // that the read needs at one time, or what it takes to render a file. REQUIRES: kReadBytesMax together at most;
+  // without ViewOptions::gathered_reads_max one RenderedSegment at most, and none beside a RecordSegment: it would wait
+  // for memory while the other has some.
   void Read(std::vector<FileSegment> segments, ReadDone done);
 
   // nullptr: there are no views.
@@ -61,7 +61,7 @@ class FileReader {
   struct Plan {
     size_t parts = 0;
     std::vector<std::pair<size_t, ReadReply>> there;
-    std::vector<std::pair<size_t, MadeSegment>> made;
+    std::vector<std::pair<size_t, RenderedSegment>> rendered;
     std::vector<BlockPart> blocks;
     std::vector<ChecksumPart> checksums;
     // Parts that hold a block until all others have come, or wait for one.
@@ -72,10 +72,10 @@ class FileReader {
   // Hand over the bytes of a part, which stay until `take` returns.
   using Take = std::function<void(const Result<std::span<const std::byte>>& bytes)>;
   void GetChecksum(const ChecksumSegment& wanted, Take take);
-  void GetMade(const MadeSegment& wanted, Take take);
+  void GetRendered(const RenderedSegment& wanted, Take take);
   void Gather(Plan plan, ReadDone done);
   void PlanRecord(const RecordSegment& segment, Plan* plan) const;
-  void PlanMade(MadeSegment segment, Plan* plan) const;
+  void PlanRendered(RenderedSegment segment, Plan* plan) const;
   std::optional<ReadReply> FindKept(const ViewFile& file, uint64_t offset, uint64_t bytes) const;
 
   // Constant after construction.

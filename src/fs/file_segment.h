@@ -25,8 +25,8 @@ struct RecordSegment {
   uint64_t bytes = 0;
 };
 
-// A part of what a view makes of a record. It is made whole, whatever part is read.
-struct MadeSegment {
+// A part of a file that a view renders from a record. It is rendered whole, whatever part is read.
+struct RenderedSegment {
   ViewFile file;
   ViewRef view;
   uint64_t offset = 0;
@@ -47,12 +47,12 @@ struct ChecksumSegment {
   uint64_t bytes = 0;
 };
 
-using FileSegment = std::variant<RecordSegment, MadeSegment, MemorySegment, ChecksumSegment>;
+using FileSegment = std::variant<RecordSegment, RenderedSegment, MemorySegment, ChecksumSegment>;
 
-// The bytes [offset, offset + bytes) of a file that is one record, or is made of one: today's two layouts. REQUIRES:
-// they lie within file.size; `view` is the one that makes it, where it is made.
+// The bytes [offset, offset + bytes) of a file that is one record, or is rendered from one: today's two layouts.
+// REQUIRES: they lie within file.size; `view` is the one that renders it, where it is rendered.
 inline std::vector<FileSegment> SegmentsOf(const ViewFile& file, const ViewRef& view, uint64_t offset, uint64_t bytes) {
-  if (file.made) return {MadeSegment{.file = file, .view = view, .offset = offset, .bytes = bytes}};
+  if (file.rendered) return {RenderedSegment{.file = file, .view = view, .offset = offset, .bytes = bytes}};
   return {RecordSegment{.file = file, .offset = offset, .bytes = bytes}};
 }
 

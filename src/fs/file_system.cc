@@ -149,15 +149,15 @@ Result<Entry> FileSystem::FindByPath(std::string_view path) {
   });
 }
 
-bool FileSystem::HasMade(const ViewFile& file) const { return reader_.rendered()->HasMade(file); }
+bool FileSystem::HasRendered(const ViewFile& file) const { return reader_.rendered()->HasRendered(file); }
 
-void FileSystem::MakeAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
-                           Made made) {
-  AUGUR_CHECK(views_ != nullptr && file.made);
+void FileSystem::RenderAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
+                             RenderEnded ended) {
+  AUGUR_CHECK(views_ != nullptr && file.rendered);
   const ViewRef view = views_->Get(file.view);
   if (view == nullptr)
-    return made(Status(Code::kNotFound, "the view was forgotten, because no program used it: look it up again"));
-  reader_.rendered()->GetAhead(file, view, std::move(record), std::move(memory), std::move(made));
+    return ended(Status(Code::kNotFound, "the view was forgotten, because no program used it: look it up again"));
+  reader_.rendered()->GetAhead(file, view, std::move(record), std::move(memory), std::move(ended));
 }
 
 // Nothing: the call needs none, or fails without it.

@@ -107,9 +107,9 @@ class FileSystem final : public ViewSource {
   std::string SpecOf(uint32_t view) const override;
   const ArchivedFiles* Archived(uint32_t view) const override;
   Result<ViewFile> Show(uint32_t view, EntryNumber file) const override;
-  bool HasMade(const ViewFile& file) const override;
-  void MakeAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
-                 Made made) override;
+  bool HasRendered(const ViewFile& file) const override;
+  void RenderAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
+                   RenderEnded ended) override;
 
   // The file at a path relative to the root of the mount, links followed: FindFile, in the view that the root shows, or
   // in the one that the path leads into.

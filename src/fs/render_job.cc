@@ -17,7 +17,7 @@ uint64_t DecodeMemory(const View& view, const ImageInfo& info) {
 
 }  // namespace
 
-uint64_t RenderJob::BytesToMake(const View& view, const Entry& file) {
+uint64_t RenderJob::BytesToRender(const View& view, const Entry& file) {
   return RecordBytes(file) + RenderedSize(view.spec, file.image) + DecodeMemory(view, file.image);
 }
 

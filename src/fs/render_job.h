@@ -43,7 +43,7 @@ struct RenderJob {
   static uint64_t RecordBytes(const Entry& file) { return Store::BlockCount(file) > 1 ? file.size : 0; }
 
   // What rendering a file takes of the budget, as most images are coded. REQUIRES: the view renders it.
-  static uint64_t BytesToMake(const View& view, const Entry& file);
+  static uint64_t BytesToRender(const View& view, const Entry& file);
   // The same of this one; where the result has memory already, without it.
   uint64_t Expects() const;
   // Of that, without the memory of decoding.
@@ -58,7 +58,7 @@ struct RenderJob {
     return block != nullptr ? block->span() : std::span<const std::byte>(record.get(), record_bytes);
   }
   // kCorrupt: the record is not what its identity says. Then an index names another store's record for bytes of its
-  // own, and the result would be found as if it were made of that record. REQUIRES: the record is there.
+  // own, and the result would be found as if it were rendered from that record. REQUIRES: the record is there.
   Status CheckIdentities(const Store& store) const;
   void DropSource() {
     block.reset();

@@ -10,15 +10,15 @@
 namespace augur {
 namespace {
 
-// With 16, one of 32 is taken for one that was made before.
+// With 16, one of 32 is taken for one that was rendered before.
 constexpr uint64_t kBitsAFile = 16;
-constexpr uint64_t kMadeBitsMin = 1 << 10;
-constexpr uint64_t kMadeBitsMax = 1 << 23;
+constexpr uint64_t kRenderedBitsMin = 1 << 10;
+constexpr uint64_t kRenderedBitsMax = 1 << 23;
 
 }  // namespace
 
 RenderedCache::RenderedCache(uint64_t files)
-    : made_(std::bit_ceil(std::clamp(kBitsAFile * files, kMadeBitsMin, kMadeBitsMax)), false) {}
+    : rendered_(std::bit_ceil(std::clamp(kBitsAFile * files, kRenderedBitsMin, kRenderedBitsMax)), false) {}
 
 RenderedCache::Found RenderedCache::Find(const RenderedKey& key, uint64_t bytes) {
   const auto found = files_.find(key);
@@ -37,10 +37,10 @@ RenderedCache::Found RenderedCache::Find(const RenderedKey& key, uint64_t bytes)
   return {.file = held->file, .again = passed && bytes > 0};
 }
 
-bool RenderedCache::MadeBefore(const RenderedKey& key) {
-  std::vector<bool>::reference made = made_[RenderedKey::Hash()(key) & (made_.size() - 1)];
-  const bool before = made;
-  made = true;
+bool RenderedCache::RenderedBefore(const RenderedKey& key) {
+  std::vector<bool>::reference rendered = rendered_[RenderedKey::Hash()(key) & (rendered_.size() - 1)];
+  const bool before = rendered;
+  rendered = true;
   return before;
 }
 

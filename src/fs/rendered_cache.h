@@ -13,8 +13,9 @@
 
 namespace augur {
 
-// Names a file of a view of one mount: by the place of the record that it is made of, by a hash of the view's SPEC, and
-// by what the index states of the image. The hash tells views apart; records are not told by one (BlockKey says why).
+// Names a file of a view of one mount: by the place of the record that it is rendered from, by a hash of the view's
+// SPEC, and by what the index states of the image. The hash tells views apart; records are not told by one (BlockKey
+// says why).
 struct RenderedKey {
   BlockKey record;
   Hash128 shown;  // ViewFile::hash: of the record's hash and the SPEC
@@ -32,30 +33,30 @@ struct RenderedKey {
 // RenderedCache holds files of views that were rendered for a reader; the least recently used is evicted first.
 //
 // A file that was read to its end lies in the kernel's page cache. A second copy of it is of use only when the kernel
-// has let it go. So of such files, when they were made for the first time, only the last few are held here. Readers
+// has let it go. So of such files, when they were rendered for the first time, only the last few are held here. Readers
 // that go past the page cache find them, and their memory serves the next files: where a virtual machine has to get new
-// memory from its host, the first touch of it costs as much as decoding. A file that has to be made again is held as
-// long as there is room.
+// memory from its host, the first touch of it costs as much as decoding. A file that has to be rendered again is held
+// as long as there is room.
 //
 // Not synchronized. References are the callers': what has gone from here lives as long as they do.
 class RenderedCache {
  public:
-  // Of files made for the first time and read to their end.
+  // Of files rendered for the first time and read to their end.
   static constexpr size_t kPassedBytesMax = 16 << 20;
 
-  // `files`: how many the store has. A table of 16 bits for each, 1 MiB at most, remembers those made before, one bit
-  // for each: of two that share a bit, the second seems to have been made before.
+  // `files`: how many the store has. A table of 16 bits for each, 1 MiB at most, remembers those rendered before, one
+  // bit for each: of two that share a bit, the second seems to have been rendered before.
   explicit RenderedCache(uint64_t files);
 
   struct Found {
     RenderedRef file;    // nullptr: it is not here
-    bool again = false;  // it is as if it were made again: read to its end before, and now once more
+    bool again = false;  // it is as if it were rendered again: read to its end before, and now once more
   };
   // The file, of which the caller takes `bytes` bytes.
   Found Find(const RenderedKey& key, uint64_t bytes);
-  // Whether the file has been made before. From now on it has.
-  bool MadeBefore(const RenderedKey& key);
-  // `read_bytes` of it are taken by who has waited for it; `again`: it was made before. REQUIRES: not here.
+  // Whether the file has been rendered before. From now on it has.
+  bool RenderedBefore(const RenderedKey& key);
+  // `read_bytes` of it are taken by who has waited for it; `again`: it was rendered before. REQUIRES: not here.
   void Add(const RenderedKey& key, RenderedRef file, uint64_t read_bytes, bool again);
   // Lets one go. REQUIRES: not empty.
   void DropOne();
@@ -76,9 +77,9 @@ class RenderedCache {
   void SetPassed(List::iterator held);
   void Drop(List& from);
 
-  std::vector<bool> made_;  // by the hash of the key, a power of two
-  List recent_;             // the last one used first
-  List passed_;             // made once and read to their end; the last one first
+  std::vector<bool> rendered_;  // by the hash of the key, a power of two
+  List recent_;                 // the last one used first
+  List passed_;                 // rendered once and read to their end; the last one first
   std::unordered_map<RenderedKey, List::iterator, RenderedKey::Hash> files_;
   uint64_t bytes_ = 0;
   uint64_t passed_bytes_ = 0;

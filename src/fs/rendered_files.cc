@@ -94,7 +94,7 @@ bool RenderedFiles::Get(const ViewFile& file, const ViewRef& view, uint64_t byte
     statistics_.Add(Stat::kRenderedHits, 1);
     done(kept.file);
     if (decoded_.files != nullptr) decoded_.files->Keep(file, kept.file);  // the disk may not have followed before
-    if (kept.again && observer_ != nullptr) observer_->OnMade(file, kept.file->span(), true);
+    if (kept.again && observer_ != nullptr) observer_->OnRendered(file, kept.file->span(), true);
     return true;
   }
   if (refused != nullptr) {
@@ -108,18 +108,18 @@ bool RenderedFiles::Get(const ViewFile& file, const ViewRef& view, uint64_t byte
 }
 
 void RenderedFiles::GetAhead(const ViewFile& file, const ViewRef& view, std::vector<BlockRef> record,
-                             std::shared_ptr<SealableBuffer> memory, ViewSource::Made made) {
+                             std::shared_ptr<SealableBuffer> memory, ViewSource::RenderEnded ended) {
   const auto job = std::make_shared<RenderJob>(file, view, memory);
   // What lies on a disk takes nothing but its own memory. (Should it be damaged there, more is asked for later.)
-  job->wants = HasMade(file) ? 0 : job->Expects();
-  const Done done = [memory = std::move(memory), made = std::move(made)](const Result<RenderedRef>& rendered) {
-    // Another one had it made, or had it already.
+  job->wants = HasRendered(file) ? 0 : job->Expects();
+  const Done done = [memory = std::move(memory), ended = std::move(ended)](const Result<RenderedRef>& rendered) {
+    // Another one had it rendered, or had it already.
     if (rendered.ok() && (*rendered)->memory != memory) {
       const std::span<const std::byte> bytes = (*rendered)->span();
       std::ranges::copy(bytes, memory->Write(0, bytes.size()).data());
       memory->Seal(0, bytes.size());
     }
-    made(rendered.status());
+    ended(rendered.status());
   };
   RenderedRef kept;
   bool refused = false;
@@ -231,7 +231,7 @@ void RenderedFiles::Fetch(const JobRef& job) {
       if (job->AddBlock(block, bytes)) Ready(job);
     };
     if (given.empty()) {
-      blocks_.Get(job->file, block, BlockReader::Use::kMake, arrived);
+      blocks_.Get(job->file, block, BlockReader::Use::kRender, arrived);
     } else {
       arrived(given[block]);
     }
@@ -249,13 +249,13 @@ void RenderedFiles::RunInPool(const JobRef& job, DecodePool::Urgency urgency) {
   pool_.Run(urgency, [this, job, attempt = job->attempt] {
     unsigned taken_up = attempt;
     if (!job->taken_up.compare_exchange_strong(taken_up, attempt + 1)) return;  // and this object may be gone
-    std::optional<Result<RenderedRef>> made = Make(job);
-    if (made) Finish(job, *std::move(made));
+    std::optional<Result<RenderedRef>> rendered = Render(job);
+    if (rendered) Finish(job, *std::move(rendered));
   });
 }
 
 // Nothing: it waits for memory again.
-std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
+std::optional<Result<RenderedRef>> RenderedFiles::Render(const JobRef& job) {
   if (job->was_made) return job->Finished();
   if (job->failed) return blocks_.failures().Memory(job->failure);  // others were told where they were read
   const auto begin = std::chrono::steady_clock::now();
@@ -285,9 +285,9 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
     return Status(Code::kCorrupt, status.text());
   }
   CountDecoded(*job, MicrosecondsSince(begin));
-  RenderedRef made = job->Finished();
-  if (decoded_.files != nullptr) decoded_.files->Keep(job->shown, made);
-  return made;
+  RenderedRef rendered = job->Finished();
+  if (decoded_.files != nullptr) decoded_.files->Keep(job->shown, rendered);
+  return rendered;
 }
 
 void RenderedFiles::CountDecoded(const RenderJob& job, uint64_t decode_us) {
@@ -336,16 +336,16 @@ RenderedFiles::Grant RenderedFiles::TakeExactly(const JobRef& job, uint64_t byte
   return grant;
 }
 
-void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
+void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> rendered) {
   job->DropSource();
   job->DropResult();
-  const bool kept = made.ok() && job->memory == nullptr;
+  const bool kept = rendered.ok() && job->memory == nullptr;
   bool again = false;
   if (kept) {
     const MutexLock lock(mu_);
-    again = cache_.MadeBefore(job->key);
+    again = cache_.RenderedBefore(job->key);
   }
-  if (kept && observer_ != nullptr) observer_->OnMade(job->shown, (*made)->span(), again);
+  if (kept && observer_ != nullptr) observer_->OnRendered(job->shown, (*rendered)->span(), again);
   std::vector<Done> waiters;
   std::vector<JobRef> startable;
   {
@@ -356,15 +356,15 @@ void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
     GiveBack(job);
     if (job->started_ahead) --running_ahead_;
     if (kept) {
-      MakeRoom((*made)->memory_bytes());
-      cache_.Add(job->key, *made, job->read_bytes, again);
-    } else if (made.ok()) {
+      MakeRoom((*rendered)->memory_bytes());
+      cache_.Add(job->key, *rendered, job->read_bytes, again);
+    } else if (rendered.ok()) {
       ahead_.Add(job->key, job->memory, job->shown.size);
     }
     startable = TakeStartable();
   }
   Start(startable);
-  for (const Done& done : waiters) done(made);
+  for (const Done& done : waiters) done(rendered);
   waiters.clear();
   // Notified under the lock: once it is released, this object may be gone.
   const MutexLock lock(mu_);

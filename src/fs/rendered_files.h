@@ -33,7 +33,7 @@
 
 namespace augur {
 
-// A memory= that has room for a file of a view which takes `bytes` to make: views have an eighth of the memory beside
+// A memory= that has room for a file of a view which takes `bytes` to render: views have an eighth of the memory beside
 // buffers and threads, and of that a part is for tables and for memory that waits to be used again. (A test compares it
 // with ResolveAugurfs.)
 constexpr uint64_t MemoryForViews(uint64_t bytes) { return 14 * bytes + (uint64_t{64} << 20); }
@@ -70,23 +70,23 @@ class RenderedFiles {
   // its identity before it is rendered.
   RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool, Statistics& statistics,
                 ReadObserver* observer, const DecodedSource& decoded, uint64_t bytes_max, bool shares);
-  // Waits for the end of all that is being made.
+  // Waits for the end of all that is being rendered.
   ~RenderedFiles();
   RenderedFiles(const RenderedFiles&) = delete;
   RenderedFiles& operator=(const RenderedFiles&) = delete;
 
   // The file, of which `bytes` bytes are taken. Failures, of which none is kept: kCorrupt, kUnsupported (it cannot be
   // decoded, or the store is damaged), kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the
-  // image, or from the budget, is logged once, with store, record and path. REQUIRES: file.made, of this view. Returns
-  // whether it was there already.
+  // image, or from the budget, is logged once, with store, record and path. REQUIRES: file.rendered, of this view.
+  // Returns whether it was there already.
   bool Get(const ViewFile& file, const ViewRef& view, uint64_t bytes, const Done& done);
 
-  // As ViewSource::HasMade.
-  bool HasMade(const ViewFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
-  // As ViewSource::MakeAhead; kNoSpace, which is not logged: it takes more than may be made ahead. REQUIRES: no less
-  // than DecodedFiles::RoomFor(file.size) bytes of memory.
+  // As ViewSource::HasRendered.
+  bool HasRendered(const ViewFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
+  // As ViewSource::RenderAhead; kNoSpace, which is not logged: it takes more than may be rendered ahead. REQUIRES: no
+  // less than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ViewFile& file, const ViewRef& view, std::vector<BlockRef> record,
-                std::shared_ptr<SealableBuffer> memory, ViewSource::Made made);
+                std::shared_ptr<SealableBuffer> memory, ViewSource::RenderEnded ended);
 
   // The budget without that part.
   uint64_t bytes_max() const { return bytes_max_; }
@@ -118,10 +118,10 @@ class RenderedFiles {
   void Fetch(const JobRef& job);
   void Ready(const JobRef& job);
   void RunInPool(const JobRef& job, DecodePool::Urgency urgency) AUGUR_REQUIRES(mu_);
-  std::optional<Result<RenderedRef>> Make(const JobRef& job);
+  std::optional<Result<RenderedRef>> Render(const JobRef& job);
   void CountDecoded(const RenderJob& job, uint64_t decode_us);
   Grant TakeExactly(const JobRef& job, uint64_t bytes);
-  void Finish(const JobRef& job, Result<RenderedRef> made);
+  void Finish(const JobRef& job, Result<RenderedRef> rendered);
   void LogOnce(const RenderJob& job, const Status& status);
 
   // Constant after construction.
@@ -140,7 +140,7 @@ class RenderedFiles {
   // No block is let go and no callback called while it is held.
   mutable Mutex mu_{LockRank::kMiddle};
   CondVar idle_;
-  std::unordered_map<Key, JobRef, HashOfKey> jobs_ AUGUR_GUARDED_BY(mu_);  // asked for and not made yet
+  std::unordered_map<Key, JobRef, HashOfKey> jobs_ AUGUR_GUARDED_BY(mu_);  // asked for and not rendered yet
   std::deque<JobRef> waiting_ AUGUR_GUARDED_BY(mu_);                       // of these, those without memory yet
   std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);                 // ... for which no reader waits
   unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;                       // started when no reader waited for them

@@ -43,7 +43,7 @@ Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry
   AUGUR_TRY_ASSIGN(hash, HashIn(store, view, entry, label));
   return ViewFile{.entry = entry,
                   .view = view.number,
-                  .made = true,
+                  .rendered = true,
                   .in_archive = false,
                   .hash = hash,
                   .size = RenderedSize(view.spec, entry.image),
@@ -57,7 +57,7 @@ Result<ViewFile> ResolveInArchive(const Store& store, const View& view, const En
   ViewFile file = ViewFile::Original(image);
   if (view.spec.has_stacked_arrays()) {
     AUGUR_TRY_ASSIGN(array, ResolveInView(store, view, image));
-    if (!array.made) return Status(Code::kNotFound, "the view makes no array of it");
+    if (!array.rendered) return Status(Code::kNotFound, "the view makes no array of it");
     file = array;
   }
   file.view = view.archives_number;

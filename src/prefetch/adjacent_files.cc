@@ -15,7 +15,7 @@ std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& adm
   const uint64_t gap_max = std::max(in.disk.worth_gap_bytes(), kPageBytes);
   uint64_t begin = place.offset;
   uint64_t end = place.offset + place.record_bytes;
-  uint64_t making = place.making_bytes();
+  uint64_t rendering = place.rendering_bytes();
   std::vector<Slot> joined = {slot};
   // False: the read ends before this file.
   const auto pass = [&](Slot file) {
@@ -26,13 +26,13 @@ std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& adm
     const uint64_t other_end = other.offset + other.record_bytes;
     const uint64_t gap = other.offset > end ? other.offset - end : other_end < begin ? begin - other_end : 0;
     const uint64_t span = std::max(end, other_end) - std::min(begin, other.offset);
-    if (gap > gap_max || (other.made && making + other.bytes + span > reach.room)) return false;
+    if (gap > gap_max || (other.rendered && rendering + other.bytes + span > reach.room)) return false;
     if (span > reach.bytes_max && (span > reach.soon_bytes_max || in.NextUnread(file) >= reach.soon)) return false;
     if (!admission.Wants(file)) return true;
     joined.push_back(file);
     begin = std::min(begin, other.offset);
     end = std::max(end, other_end);
-    making += other.making_bytes();
+    rendering += other.rendering_bytes();
     return true;
   };
   const uint32_t rank = in.schedule.RankOf(slot);

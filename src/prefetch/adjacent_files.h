@@ -12,7 +12,7 @@ namespace augur {
 // How far a read goes from its first file.
 struct ReadReach {
   uint64_t bytes_max = 0;  // of the read
-  uint64_t room = 0;       // memory for the read and the files that are made of it
+  uint64_t room = 0;       // memory for the read and the files that are rendered from it
   // Not 0: its files begin in one piece of the shard, which is cut into pieces of that length.
   uint64_t piece_bytes = 0;
   // A file whose next use is before this position has to be read now in any case. With such files alone the read may be

@@ -14,10 +14,10 @@ struct FilePlace {
   uint64_t offset = 0;        // in the shard
   uint64_t record_bytes = 0;  // there
   uint64_t bytes = 0;         // of the file, as it is read; 0: nothing to read (an empty file, or not a file)
-  bool made = false;          // out of the record, so that both are in memory for a while
+  bool rendered = false;      // from the record, so that both are in memory for a while
 
   // In memory beside the record, until the file is there.
-  uint64_t making_bytes() const { return made ? bytes : 0; }
+  uint64_t rendering_bytes() const { return rendered ? bytes : 0; }
 };
 
 // Tells the place of a file; of an entry that cannot be read, or is not there: bytes 0.

@@ -10,7 +10,7 @@
 namespace augur {
 namespace {
 
-// Behind the bytes of what was made.
+// Behind the bytes of a rendered block.
 constexpr size_t kSumBytes = sizeof(uint64_t);
 
 // Whether the last bytes of `pieces` are the sum of those before them.
@@ -44,7 +44,7 @@ uint64_t Mixed(uint64_t place) {
 
 std::optional<RetainedCacheKey> KeptBlocks::KeyOf(const ViewFile& file, uint64_t block) const {
   const uint64_t bytes = file.BlockBytes(block);
-  if (file.made) {
+  if (file.rendered) {
     // An odd number's multiples tell the blocks of a file apart.
     return RetainedCacheKey{.identity = {.low = file.hash.low ^ (block * 0x9E3779B97F4A7C15), .high = file.hash.high},
                             .bytes = bytes + kSumBytes};
@@ -70,7 +70,7 @@ bool KeptBlocks::Contains(const ViewFile& file) const {
 RetainedCache::Inserted KeptBlocks::Put(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   const std::optional<RetainedCacheKey> key = KeyOf(file, block);
   if (!key) return RetainedCache::Inserted::kNoRoom;
-  if (!file.made) {
+  if (!file.rendered) {
     const bool shared = retained_cache_.place() == RetainedCache::Place::kShm;
     if (shared && !store_.CheckIdentity(file.entry, block, bytes).ok()) return RetainedCache::Inserted::kNoRoom;
     return retained_cache_.Insert(*key, bytes);
@@ -119,7 +119,7 @@ uint64_t KeptBlocks::EvictUnknown(uint64_t bytes, std::vector<uint64_t> known) {
 }
 
 bool KeptBlocks::IsRight(const ViewFile& file, uint64_t block, RetainedCache::Pieces pieces) const {
-  if (file.made) return EndsWithItsSum(pieces, file.BlockBytes(block));
+  if (file.rendered) return EndsWithItsSum(pieces, file.BlockBytes(block));
   // Shared memory comes as a copy, in one piece. Into memory of this process no other one has put anything.
   return pieces.size() == 1 && store_.CheckIdentity(file.entry, block, pieces[0]).ok();
 }
@@ -129,7 +129,7 @@ std::optional<RetainedCache::Pin> KeptBlocks::Find(const ViewFile& file, uint64_
   if (!key) return std::nullopt;
   std::optional<RetainedCache::Pin> pin =
       retained_cache_.Find(*key, [&](RetainedCache::Pieces pieces) { return IsRight(file, block, pieces); });
-  if (pin && file.made) pin->Shorten(file.BlockBytes(block));
+  if (pin && file.rendered) pin->Shorten(file.BlockBytes(block));
   return pin;
 }
 

@@ -18,11 +18,12 @@ namespace augur {
 //
 // A block in memory of this process is named by its place in the store, one in shared memory by Store::BlockIdentity:
 // by a hash of its bytes, which can be forged, one store could put its bytes in the place of another's. A block that
-// was made of a record (ViewFile::made) is named by ViewFile::hash, which cannot be forged either.
+// was rendered from a record (ViewFile::rendered) is named by ViewFile::hash, which cannot be forged either.
 //
 // What goes into shared memory has passed Store::CheckIdentity in this process, and what comes from there is checked by
-// it again, whoever has put it in. The store knows nothing of a block that was made of a record, so such a block has
-// its own XXH3-64 behind it in the retained cache: that tells damage, not a forgery by another user of a cache group.
+// it again, whoever has put it in. The store knows nothing of a block that was rendered from a record, so such a block
+// has its own XXH3-64 behind it in the retained cache: that tells damage, not a forgery by another user of a cache
+// group.
 class KeptBlocks {
  public:
   KeptBlocks(const Store& store, RetainedCache& retained_cache) : store_(store), retained_cache_(retained_cache) {}

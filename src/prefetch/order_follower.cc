@@ -153,7 +153,7 @@ void OrderFollower::FillWhenAllFits() {
   if (means_.kept == nullptr || means_.view.turns().reads_seen() < kReadsToFill) return;
   if (source == OrderSource::kGiven || source == OrderSource::kPredicted) return;
   if (means_.view.prefetch() != nullptr && means_.view.prefetch()->filling()) return;
-  // What must be made takes the processors that the reader needs, and he will ask for it himself.
+  // A file that must be rendered takes the processors that the reader needs, and he will ask for it himself.
   if (means_.view.turns().followed() != 0) return;
   const StoreSummary& summary = means_.store->summary();
   const uint64_t rounding = summary.file_count * RetainedCache::RoomFor(1);

@@ -106,7 +106,7 @@ class Planner {
   bool pauses() const { return reads_.pauses(); }
   // The read could not be begun (no memory for it): it was not taken.
   void PutBack(const ReadPlan& read) { reads_.PutBack(read); }
-  // The disk need not be read for it: all its files were made before (HasMade). Before any of their Arrived.
+  // The disk need not be read for it: all its files were rendered before (HasRendered). Before any of their Arrived.
   void NotRead(const ReadPlan& read) { reads_.NotRead(read); }
   // The read has ended, before any of its files' Arrived. `asked`: the disk or the server was asked for some of it, and
   // not only a copy of it that is nearer.

@@ -179,9 +179,9 @@ void Prefetcher::OnLoaded(const ViewFile& file, uint64_t block, std::span<const 
   KeepWithRoom(file, block, bytes);
 }
 
-// What was made has cost more than a read: where there is room, it is kept. But the reader's page cache has it now, so
-// in memory of our own only when that has lost it.
-void Prefetcher::OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) {
+// A rendered file has cost more than a read: where there is room, it is kept. But the reader's page cache has it now,
+// so in memory of our own only when that has lost it.
+void Prefetcher::OnRendered(const ViewFile& file, std::span<const std::byte> bytes, bool again) {
   if (kept_ == nullptr || !(again || options_.keeps_read)) return;
   for (uint64_t block = 0; block < file.block_count(); ++block) {
     KeepWithRoom(file, block, bytes.subspan(block * kBlockBytes, file.BlockBytes(block)));

@@ -43,7 +43,7 @@ namespace augur {
 // decide.
 //
 // It follows one view of the mount at a time, at first that of the root: another is taken up when that alone is read.
-// Of a view's images, records are read, made into what the view shows, and that is kept and pushed as any file is.
+// Of a view's images, records are read, rendered as the view shows them, and that is kept and pushed as any file is.
 //
 // Safe from any thread. One thread does all planning, and every event is posted to it. So the planner needs no lock,
 // and no reader waits for it. Further threads only push, and copy to the retained cache. When `accesses_max` accesses
@@ -73,8 +73,8 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   // Begins to work, once the mount is served. Each may be nullptr where there is none. kNoSpace: the system gives no
   // thread.
   Status Start(PageSink* sink, MountView* view, ViewSource* views);
-  // Ends the threads. Pushes, reads and files that are being made end first; READs must still be answered meanwhile,
-  // and `view` and `views` be there.
+  // Ends the threads. Pushes, reads and files that are being rendered end first; READs must still be answered
+  // meanwhile, and `view` and `views` be there.
   void Stop();
 
   // What PrefetcherOptions::opens_wanted says has changed. Any thread.
@@ -104,7 +104,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   void OnBrought(const ViewFile& file) override;
   void OnReadToEnd(const ViewFile& file) override;
   void OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) override;
-  void OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) override;
+  void OnRendered(const ViewFile& file, std::span<const std::byte> bytes, bool again) override;
 
  private:
   void PostAccesses(EventQueue::Event event, uint64_t count = 1);

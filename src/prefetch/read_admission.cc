@@ -67,9 +67,9 @@ Arrival ReadAdmission::Arrived(const ReadPlan::Item& item, bool ok) {
     const Position second = in_.schedule.NextUse(slot, use + 1);
     if (second != kNever && files_.deadlines().Covers(slot, second)) arrival.keep = retention_.Plan(slot, second);
   }
-  // It waits for its READ: also when its open was told before it came, and it was not read since. What is made has
-  // answered a READ that waited for it, and waits for the others of that file: each would make it anew.
-  const bool opened = in_.reader.IsBeingRead(slot) && (item.place.made || !pages.Contains(slot));
+  // It waits for its READ: also when its open was told before it came, and it was not read since. What is rendered has
+  // answered a READ that waited for it, and waits for the others of that file: each would render it anew.
+  const bool opened = in_.reader.IsBeingRead(slot) && (item.place.rendered || !pages.Contains(slot));
   const bool for_read = opened || (in_.limits.push_window_bytes_max == 0 && use != kNever);
   arrival.hold = !arrival.keep.keep && (to_push || sentinel || for_read);
   arrival.copy = arrival.hold && !to_push;

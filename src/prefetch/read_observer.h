@@ -26,10 +26,10 @@ class ReadObserver {
   virtual void OnReadToEnd(const ViewFile& file) = 0;
   // A block was read from the disk because a READ asked for it; its bytes are right.
   virtual void OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) = 0;
-  // A file was made because a READ asked for it; these are its bytes. `again`: a READ has asked for them before, and
-  // they were made again or were still in our cache. A file that was read to its end was in the page cache, so the page
-  // cache has lost it.
-  virtual void OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) = 0;
+  // A file was rendered because a READ asked for it; these are its bytes. `again`: a READ has asked for them before,
+  // and they were rendered again or were still in our cache. A file that was read to its end was in the page cache, so
+  // the page cache has lost it.
+  virtual void OnRendered(const ViewFile& file, std::span<const std::byte> bytes, bool again) = 0;
 };
 
 }  // namespace augur

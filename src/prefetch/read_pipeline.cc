@@ -24,10 +24,10 @@ void ReadPipeline::Start() {
       return;
     }
     if (AlreadyKept(*plan)) continue;
-    const bool made = AlreadyMade(*plan);
+    const bool rendered = AlreadyRendered(*plan);
     Buffer chunk;
     Memories memories;
-    if (!Allocate(*plan, made ? nullptr : &chunk, &memories)) {
+    if (!Allocate(*plan, rendered ? nullptr : &chunk, &memories)) {
       planner_.PutBack(*plan);
       // What is held may lie so that there is room for a file, but not for its neighbours with it.
       alone = !alone && plan->items.size() > 1;
@@ -38,19 +38,19 @@ void ReadPipeline::Start() {
     }
     alone = false;
     pages_.Coming(*plan);
-    if (made) {
-      MakeWithoutRecords(*plan, memories);
+    if (rendered) {
+      RenderWithoutRecords(*plan, memories);
     } else {
       Read(*plan, std::move(chunk), memories);
     }
   }
 }
 
-// Memory for a read, where one is needed, and for what will be made of its records. False: there is not enough.
+// Memory for a read, where one is needed, and for what will be rendered from its records. False: there is not enough.
 bool ReadPipeline::Allocate(const ReadPlan& plan, Buffer* chunk, Memories* memories) {
   std::vector<size_t> sizes;
   for (const ReadPlan::Item& item : plan.items) {
-    if (item.place.made) sizes.push_back(item.place.bytes);
+    if (item.place.rendered) sizes.push_back(item.place.bytes);
   }
   if (chunk != nullptr) sizes.push_back(ChunkBytes(plan.bytes));
   std::vector<Buffer> buffers = means_.memory.AllocateAll(sizes);
@@ -58,7 +58,7 @@ bool ReadPipeline::Allocate(const ReadPlan& plan, Buffer* chunk, Memories* memor
   if (chunk != nullptr) *chunk = std::move(buffers.back());
   auto next = buffers.begin();
   for (const ReadPlan::Item& item : plan.items) {
-    if (item.place.made) memories->emplace(item.file, std::make_shared<SealableBuffer>(std::move(*next++)));
+    if (item.place.rendered) memories->emplace(item.file, std::make_shared<SealableBuffer>(std::move(*next++)));
   }
   return true;
 }
@@ -75,12 +75,12 @@ bool ReadPipeline::AlreadyKept(const ReadPlan& plan) {
   return true;
 }
 
-// Whether all of it was made before and need not be made again: an earlier run has put it on a disk.
-bool ReadPipeline::AlreadyMade(const ReadPlan& plan) const {
+// Whether all of it was rendered before and need not be rendered again: an earlier run has put it on a disk.
+bool ReadPipeline::AlreadyRendered(const ReadPlan& plan) const {
   return std::ranges::all_of(plan.items, [this](const ReadPlan::Item& item) {
-    if (!item.place.made) return false;
+    if (!item.place.rendered) return false;
     const Result<ViewFile> file = files_.Show(item.file);
-    return file.ok() && means_.views->HasMade(*file);
+    return file.ok() && means_.views->HasRendered(*file);
   });
 }
 
@@ -115,8 +115,8 @@ void ReadPipeline::OnReadDone(BatchRead& read, const Memories& memories) {
     if (!ok || !file.ok() || !records[i].claimed) staged_.Unjoined(item.file);
     if (!ok || !file.ok()) {
       (void)planner_.Arrived(item, false);
-    } else if (file->made) {
-      Make(item, *file, std::move(records[i].blocks), memories.at(item.file));
+    } else if (file->rendered) {
+      Render(item, *file, std::move(records[i].blocks), memories.at(item.file));
     } else {
       const Arrival arrival = planner_.Arrived(item, true);
       const bool copy = arrival.hold && arrival.copy && records.size() > 1;
@@ -128,13 +128,13 @@ void ReadPipeline::OnReadDone(BatchRead& read, const Memories& memories) {
   records.clear();
 }
 
-void ReadPipeline::MakeWithoutRecords(const ReadPlan& plan, const Memories& memories) {
+void ReadPipeline::RenderWithoutRecords(const ReadPlan& plan, const Memories& memories) {
   planner_.NotRead(plan);
   for (const ReadPlan::Item& item : plan.items) {
     staged_.Begun(item.file);
     const Result<ViewFile> file = files_.Show(item.file);
     if (file.ok()) {
-      Make(item, *file, {}, memories.at(item.file));
+      Render(item, *file, {}, memories.at(item.file));
     } else {
       staged_.Unjoined(item.file);
       (void)planner_.Arrived(item, false);
@@ -142,12 +142,12 @@ void ReadPipeline::MakeWithoutRecords(const ReadPlan& plan, const Memories& memo
   }
 }
 
-void ReadPipeline::Make(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
-                        const std::shared_ptr<SealableBuffer>& memory) {
-  ++makes_;
-  means_.views->MakeAhead(file, std::move(record), memory, [this, item, file, memory](const Status& status) {
+void ReadPipeline::Render(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
+                          const std::shared_ptr<SealableBuffer>& memory) {
+  ++renderings_;
+  means_.views->RenderAhead(file, std::move(record), memory, [this, item, file, memory](const Status& status) {
     means_.events.Post([this, item, file, memory, ok = status.ok()] {
-      --makes_;
+      --renderings_;
       const Arrival arrival = planner_.Arrived(item, ok);
       if (!ok) return staged_.Unjoined(item.file);
       std::vector<BlockRef> blocks;

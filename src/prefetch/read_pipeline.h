@@ -21,16 +21,16 @@
 
 namespace augur {
 
-// ReadPipeline carries out the reads that the planner of a view decides: takes memory, reads records, has files made of
-// them, and brings the files to the staging and the retained cache. Used by the planning thread only. REQUIRES: what it
-// is given outlives it, and it is not busy when it ends.
+// ReadPipeline carries out the reads that the planner of a view decides: takes memory, reads records, has files
+// rendered from them, and brings the files to the staging and the retained cache. Used by the planning thread only.
+// REQUIRES: what it is given outlives it, and it is not busy when it ends.
 class ReadPipeline {
  public:
   struct Means {
     BatchRead::Means batch;
     RecordCache& cache;
     BufferPool& memory;
-    ViewSource* views;  // nullptr: no file is made
+    ViewSource* views;  // nullptr: no file is rendered
     EventQueue& events;
   };
   ReadPipeline(const Means& means, const ViewFiles& files, Planner& planner, StagedFiles& staged, KeptFiles& kept,
@@ -47,20 +47,20 @@ class ReadPipeline {
   void OnFreed() { refused_ = false; }
 
   uint64_t batch_reads() const { return under_way_.size(); }
-  bool busy() const { return !under_way_.empty() || makes_ > 0; }
+  bool busy() const { return !under_way_.empty() || renderings_ > 0; }
 
  private:
-  // For files that are made of their records.
+  // For files that are rendered from their records.
   using Memories = std::unordered_map<EntryNumber, std::shared_ptr<SealableBuffer>>;
 
   bool Allocate(const ReadPlan& plan, Buffer* chunk, Memories* memories);
   bool AlreadyKept(const ReadPlan& plan);
-  bool AlreadyMade(const ReadPlan& plan) const;
+  bool AlreadyRendered(const ReadPlan& plan) const;
   void Read(const ReadPlan& plan, Buffer chunk, const Memories& memories);
   void OnReadDone(BatchRead& read, const Memories& memories);
-  void MakeWithoutRecords(const ReadPlan& plan, const Memories& memories);
-  void Make(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
-            const std::shared_ptr<SealableBuffer>& memory);
+  void RenderWithoutRecords(const ReadPlan& plan, const Memories& memories);
+  void Render(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
+              const std::shared_ptr<SealableBuffer>& memory);
   void Take(const ViewFile& file, std::vector<BlockRef> blocks, const Arrival& arrival);
 
   // Constant after construction.
@@ -72,7 +72,7 @@ class ReadPipeline {
   KeptFiles& kept_;
   PushedPages& pages_;
   std::unordered_set<const BatchRead*> under_way_;
-  uint64_t makes_ = 0;
+  uint64_t renderings_ = 0;
   bool refused_ = false;  // no memory for a read: until some is let go
 };
 

@@ -79,8 +79,8 @@ std::optional<ReadPlan> ReadPlanner::NextRead(uint64_t now_us, bool alone) {
   const bool visit = !filling && in_regions;
   if (!filling && !visit && !admission_.Takes(slot, missing)) return NothingToRead(now_us);
   const uint64_t record = in_.schedule.PlaceOf(slot).record_bytes;
-  const uint64_t making = in_.schedule.PlaceOf(slot).making_bytes();
-  if (record + making > room()) return std::nullopt;  // until something is let go
+  const uint64_t rendering = in_.schedule.PlaceOf(slot).rendering_bytes();
+  if (record + rendering > room()) return std::nullopt;  // until something is let go
   // A visit that is cut short for want of room costs as much as a whole one.
   const uint64_t whole = std::min(in_.regions.bytes(), in_.limits.staging_bytes_max / 4);
   if (visit && !alone && files_.staging().reads_under_way() >= 2 && room() < whole) return std::nullopt;
@@ -93,9 +93,9 @@ std::optional<ReadPlan> ReadPlanner::NextRead(uint64_t now_us, bool alone) {
   // What is cut short for want of room leaves a rest, which takes a request of its own.
   if (in_.limits.aligned && !alone && files_.staging().reads_under_way() >= 2 && room() < bytes_max)
     return std::nullopt;
-  const uint64_t room_for_read = room() - making;
+  const uint64_t room_for_read = room() - rendering;
   const ReadReach reach = {.bytes_max = std::max(record, std::min(bytes_max, room_for_read)),
-                           .room = alone ? record + making : room(),
+                           .room = alone ? record + rendering : room(),
                            .piece_bytes = piece_bytes,
                            .soon = front + soon,
                            .soon_bytes_max = urgent && !alone ? std::min(kUrgentChunkMax, room_for_read) : 0};

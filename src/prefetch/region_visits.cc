@@ -81,11 +81,11 @@ void RegionVisits::Join(std::span<const Slot> region, Position now, uint64_t roo
     const FilePlace& place = in_.schedule.PlaceOf(file);
     const uint64_t begin = std::min(read->begin, place.offset);
     const uint64_t to = std::max(read->end, place.offset + place.record_bytes);
-    const uint64_t making = read->making_bytes + place.making_bytes();
-    if (to - begin + making > room) break;
+    const uint64_t rendering = read->rendering_bytes + place.rendering_bytes();
+    if (to - begin + rendering > room) break;
     read->begin = begin;
     read->end = to;
-    read->making_bytes = making;
+    read->rendering_bytes = rendering;
     read->files.push_back(file);
   }
 }

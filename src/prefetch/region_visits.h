@@ -22,7 +22,8 @@ class RegionVisits {
   // A file that is missing is not visited before the reader is this near to its use.
   Position Lead() const;
   // The files to read of the region of this file, which is missing at `missing`; its neighbours' too at some visits.
-  // The read and the files that are made of it take no more memory than `room`. Empty: there is no place for them.
+  // The read and the files that are rendered from it take no more memory than `room`. Empty: there is no place for
+  // them.
   std::vector<Slot> Visit(Slot slot, Position missing, uint64_t room);
 
  private:
@@ -30,7 +31,7 @@ class RegionVisits {
     std::vector<Slot> files;
     uint64_t begin = UINT64_MAX;  // offsets
     uint64_t end = 0;
-    uint64_t making_bytes = 0;
+    uint64_t rendering_bytes = 0;
   };
   double MemoryFiles() const;
   void Join(std::span<const Slot> region, Position now, uint64_t room, Read* read);

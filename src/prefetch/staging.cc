@@ -11,7 +11,7 @@ void Staging::Begin(const ReadPlan& read) {
   for (const ReadPlan::Item& item : read.items) {
     states_[schedule_.SlotOf(item.file)].reading = true;
     wanted_bytes_ += item.place.bytes;
-    making_bytes_ += item.place.making_bytes();
+    rendering_bytes_ += item.place.rendering_bytes();
   }
   reading_bytes_ += read.bytes;
   ++reads_under_way_;
@@ -21,7 +21,7 @@ void Staging::PutBack(const ReadPlan& read) {
   for (const ReadPlan::Item& item : read.items) {
     states_[schedule_.SlotOf(item.file)].reading = false;
     wanted_bytes_ -= item.place.bytes;
-    making_bytes_ -= item.place.making_bytes();
+    rendering_bytes_ -= item.place.rendering_bytes();
   }
   End(read);
 }
@@ -39,7 +39,7 @@ void Staging::Arrive(const ReadPlan::Item& item, bool ok) {
   state.bad = !ok;
   state.failures = ok ? 0 : static_cast<uint8_t>(std::min(state.failures + 1, int{kTriesMax}));
   wanted_bytes_ -= item.place.bytes;
-  making_bytes_ -= item.place.making_bytes();
+  rendering_bytes_ -= item.place.rendering_bytes();
 }
 
 void Staging::Hold(Slot slot) {

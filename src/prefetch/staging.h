@@ -41,9 +41,9 @@ class Staging {
   uint64_t held_bytes() const { return held_bytes_; }
   uint64_t held_files() const { return held_files_; }
   uint64_t reading_bytes() const { return reading_bytes_; }
-  // Of reads under way, and of files that are made of their records.
-  uint64_t coming_bytes() const { return reading_bytes_ + making_bytes_; }
-  // Of files that are being read or made, without the gaps between them.
+  // Of reads under way, and of files that are rendered from their records.
+  uint64_t coming_bytes() const { return reading_bytes_ + rendering_bytes_; }
+  // Of files that are being read or rendered, without the gaps between them.
   uint64_t wanted_bytes() const { return wanted_bytes_; }
   uint32_t reads_under_way() const { return reads_under_way_; }
 
@@ -74,7 +74,7 @@ class Staging {
   uint64_t held_bytes_ = 0;
   uint64_t held_files_ = 0;
   uint64_t reading_bytes_ = 0;
-  uint64_t making_bytes_ = 0;  // of files whose records are being read, or are there
+  uint64_t rendering_bytes_ = 0;  // of files whose records are being read, or are there
   uint64_t wanted_bytes_ = 0;
   uint32_t reads_under_way_ = 0;
   std::vector<EntryNumber> released_;

@@ -28,7 +28,7 @@ FilePlace ViewFiles::Place(EntryNumber number) const {
           .offset = entry.offset,
           .record_bytes = entry.size,
           .bytes = file->size,
-          .made = file->made};
+          .rendered = file->rendered};
 }
 
 uint64_t ViewFiles::MeanPages() {

@@ -204,12 +204,13 @@ void ViewPrefetch::CarryOut() {
   pages_.AskStats();
 }
 
-// Out of the staging. What was made goes to the retained cache where that has room: to make it again would cost more.
+// Out of the staging. A rendered file goes to the retained cache where that has room: to render it again would cost
+// more.
 void ViewPrefetch::LetGo(EntryNumber file) {
   const std::vector<BlockRef> blocks = staged_.Take(file);
   if (blocks.empty()) return;
   const Result<ViewFile> shown = files_.Show(file);
-  if (!shown.ok() || !shown->made) return;
+  if (!shown.ok() || !shown->rendered) return;
   const KeepPlan plan = planner_->KeepWithRoom(file);
   if (plan.keep) kept_.Keep(*shown, blocks, plan);
 }

@@ -16,12 +16,12 @@
 
 namespace augur {
 
-// ViewSource tells what the views of a mount make of the files of the store, and makes it. Safe from any thread.
-// Implemented by src/fs; in tests by a fake.
+// ViewSource tells what the views of a mount render from the files of the store, and renders them. Safe from any
+// thread. Implemented by src/fs; in tests by a fake.
 class ViewSource {
  public:
   // Called once, on any thread, without a lock held.
-  using Made = std::function<void(const Status&)>;
+  using RenderEnded = std::function<void(const Status&)>;
 
   virtual ~ViewSource() = default;
   // The view that the root of the mount shows.
@@ -32,15 +32,15 @@ class ViewSource {
   virtual const ArchivedFiles* Archived(uint32_t view) const = 0;
   // kNotFound: the view does not show this entry. Others: of the index.
   virtual Result<ViewFile> Show(uint32_t view, EntryNumber file) const = 0;
-  // Whether MakeAhead has it without the record: it was made before and lies on a disk. REQUIRES: file.made.
-  virtual bool HasMade(const ViewFile& file) const = 0;
-  // Makes the file out of its record, whose blocks are checked, into the first `size` bytes of `memory`, and seals
+  // Whether RenderAhead has it without the record: it was rendered before and lies on a disk. REQUIRES: file.rendered.
+  virtual bool HasRendered(const ViewFile& file) const = 0;
+  // Renders the file from its record, whose blocks are checked, into the first `size` bytes of `memory`, and seals
   // them. REQUIRES: nothing of `memory` is sealed. A reader who asks for the file meanwhile waits for this rendering,
   // which then goes before those for which no reader waits. Later readers get these bytes as long as `memory` is owned.
-  // Fails as the file's READ does, and is logged like it. REQUIRES: file.made; `made` has been called before this
-  // object ends. Where HasMade said so, `record` may be empty: it is read when it is needed after all.
-  virtual void MakeAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
-                         Made made) = 0;
+  // Fails as the file's READ does, and is logged like it. REQUIRES: file.rendered; `ended` has been called before this
+  // object ends. Where HasRendered said so, `record` may be empty: it is read when it is needed after all.
+  virtual void RenderAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
+                           RenderEnded ended) = 0;
 };
 
 }  // namespace augur

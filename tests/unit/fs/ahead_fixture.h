@@ -14,7 +14,7 @@
 
 namespace augur {
 
-// What MakeAhead needs: the record's blocks, checked, and memory for the result.
+// What RenderAhead needs: the record's blocks, checked, and memory for the result.
 class AheadFixture : public ViewsFixture {
  protected:
   ViewFile Shown(const std::string& path) {
@@ -40,9 +40,10 @@ class AheadFixture : public ViewsFixture {
   }
 
   Status MakeNow(const ViewFile& file, std::shared_ptr<SealableBuffer> memory) {
-    std::promise<Status> made;
-    fs_->MakeAhead(file, Record(file.entry), std::move(memory), [&](const Status& status) { made.set_value(status); });
-    return made.get_future().get();
+    std::promise<Status> rendered;
+    fs_->RenderAhead(file, Record(file.entry), std::move(memory),
+                     [&](const Status& status) { rendered.set_value(status); });
+    return rendered.get_future().get();
   }
 
   BufferPool chunks_{32 << 20};

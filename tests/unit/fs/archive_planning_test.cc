@@ -55,7 +55,7 @@ class ArchivePlanning {
             .offset = uint64_t{file} * kRecordBytes,
             .record_bytes = kRecordBytes,
             .bytes = kSampleBytes,
-            .made = true};
+            .rendered = true};
   }
 
   void Append(const Order& order) { planner_.Append(Shared(order)); }

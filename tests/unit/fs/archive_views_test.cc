@@ -160,7 +160,7 @@ class Listener final : public ReadObserver {
   void OnBrought(const ViewFile& file) override { brought.push_back(file); }
   void OnReadToEnd(const ViewFile& /*file*/) override { ADD_FAILURE() << "no file has ended"; }
   void OnLoaded(const ViewFile& /*file*/, uint64_t /*block*/, std::span<const std::byte> /*bytes*/) override {}
-  void OnMade(const ViewFile& /*file*/, std::span<const std::byte> /*bytes*/, bool /*again*/) override {}
+  void OnRendered(const ViewFile& /*file*/, std::span<const std::byte> /*bytes*/, bool /*again*/) override {}
 
   std::vector<std::pair<ViewFile, uint32_t>> reads;
   std::vector<ViewFile> brought;

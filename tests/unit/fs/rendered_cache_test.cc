@@ -26,7 +26,7 @@ class RenderedCacheTest : public testing::Test {
  protected:
   // As if it were made now, and so much of it were read.
   void Make(uint64_t number, uint64_t read_bytes) {
-    cache_.Add(KeyOf(number), MakeFile(), read_bytes, cache_.MadeBefore(KeyOf(number)));
+    cache_.Add(KeyOf(number), MakeFile(), read_bytes, cache_.RenderedBefore(KeyOf(number)));
   }
   bool Has(uint64_t number) { return cache_.Find(KeyOf(number), 0).file != nullptr; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of views that are made before somebody reads them.
+// Files of views that are rendered before somebody reads them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ class AheadTest : public AheadFixture {
 TEST_F(AheadTest, WhatWasMadeAheadIsReadFromItsMemory) {
   for (const char* path : {"images/103.npy", "large.npy"}) {
     const ViewFile file = Shown(In("npy", path));
-    ASSERT_TRUE(file.made);
+    ASSERT_TRUE(file.rendered);
     auto memory = Memory(file);
     ASSERT_TRUE(MakeNow(file, memory).ok());
     const uint64_t decoded = statistics_.Get(Stat::kImagesDecoded);
@@ -36,8 +36,8 @@ TEST_F(AheadTest, WhatWasMadeAheadIsReadFromItsMemory) {
     EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), decoded);
     const std::weak_ptr<const SealableBuffer> watched = memory;
     memory.reset();
-    while (!watched.expired()) std::this_thread::yield();  // what made it lets it go after it has said so
-    // Nobody has it any more: it is made for who reads it.
+    while (!watched.expired()) std::this_thread::yield();  // what rendered it lets it go after it has said so
+    // Nobody has it any more: it is rendered for who reads it.
     EXPECT_EQ(*ReadNow(NodeOf(In("npy", path)), 0, kReadBytesMax), expected);
     EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), decoded + 1);
   }
@@ -60,11 +60,11 @@ TEST_F(AheadTest, WhoComesToWaitDoesNotWaitForTheOthers) {
   const auto ended = end.get_future().share();
   for (unsigned i = 0; i < decode_->ahead(); ++i) decode_->Run(DecodePool::Urgency::kAhead, [ended] { ended.wait(); });
   std::vector<ViewFile> files;
-  std::atomic<int> made = 0;
+  std::atomic<int> rendered = 0;
   for (int i = 0; i < kImages; ++i) {
     files.push_back(Shown(In("npy", "images/" + std::to_string(100 + i) + ".npy")));
-    fs_->MakeAhead(files[i], Record(files[i].entry), Memory(files[i]),
-                   [&](const Status& status) { made += status.ok() ? 1 : 0; });
+    fs_->RenderAhead(files[i], Record(files[i].entry), Memory(files[i]),
+                     [&](const Status& status) { rendered += status.ok() ? 1 : 0; });
   }
   // One that stands in the pool's queue already, and one that does not yet.
   for (const int i : {0, kImages - 1}) {
@@ -75,7 +75,7 @@ TEST_F(AheadTest, WhoComesToWaitDoesNotWaitForTheOthers) {
   EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), 2u);
   end.set_value();
   fs_.reset();  // waits for the rest
-  EXPECT_EQ(made, kImages);
+  EXPECT_EQ(rendered, kImages);
   EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), uint64_t{kImages});
 }
 
@@ -91,7 +91,7 @@ TEST_F(AheadTest, AViewHasNamesForItsBytesOfItsOwn) {
   EXPECT_FALSE(one.hash == Shown(In("npy+crop=64", "images/103.npy")).hash);
   EXPECT_EQ(one.hash, Shown(In("dtype=u8+npy", "images/103.npy")).hash) << "another spelling";
   const ViewFile other = Shown(In("pixels", "notes.txt"));
-  EXPECT_FALSE(other.made);
+  EXPECT_FALSE(other.rendered);
   EXPECT_EQ(other.hash, other.entry.hash);
   EXPECT_EQ(fs_->Show(one.view, static_cast<EntryNumber>(other.entry.number)).status().code(), Code::kNotFound);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files of views may take while they are made, and who waits for whom.
+// What files of views may take while they are rendered, and who waits for whom.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ class ViewsMemoryTest : public AheadFixture {
   uint64_t Budget(const std::string& path, uint64_t quarters) {
     OpenWithViews();
     const ViewFile file = Shown(path);
-    const uint64_t bytes = RenderJob::BytesToMake(*fs_->Views().front(), file.entry) * quarters / 4;
+    const uint64_t bytes = RenderJob::BytesToRender(*fs_->Views().front(), file.entry) * quarters / 4;
     shards_->Drain();
     engine_.reset();
     fs_.reset();
@@ -77,19 +77,20 @@ class ViewsMemoryTest : public AheadFixture {
 TEST_F(ViewsMemoryTest, AReaderDoesNotWaitForWhatThoseAheadHold) {
   OpenWithViews(Budget(ImagePath(0), 24), std::nullopt, 4);
   Hold();
-  std::atomic<int> made = 0;
+  std::atomic<int> rendered = 0;
   for (int i = 0; i < kImages - 1; ++i) {
     const ViewFile file = Shown(ImagePath(i));
-    fs_->MakeAhead(file, Record(file.entry), Memory(file), [&](const Status& status) { made += status.ok() ? 1 : 0; });
+    fs_->RenderAhead(file, Record(file.entry), Memory(file),
+                     [&](const Status& status) { rendered += status.ok() ? 1 : 0; });
   }
   const uint64_t ahead = fs_->rendered_bytes_used();
   EXPECT_GT(ahead, 0u);
   EXPECT_LE(ahead, fs_->rendered_bytes_max() / 4);
   EXPECT_TRUE(ReadNow(NodeOf(ImagePath(kImages - 1)), 0, kReadBytesMax).ok());
-  EXPECT_EQ(made, 0);
+  EXPECT_EQ(rendered, 0);
   Release();
   fs_.reset();  // waits for the rest
-  EXPECT_EQ(made, kImages - 1);
+  EXPECT_EQ(rendered, kImages - 1);
 }
 
 // One that takes more than most of its size, where there is no more now: it waits with nothing, and is read again.
@@ -101,8 +102,8 @@ TEST_F(ViewsMemoryTest, WhatTakesMoreThanExpectedWaitsWithNothing) {
   OpenWithViews(Budget(path, 12));
   Hold();
   const ViewFile file = Shown(beside);
-  std::promise<Status> made;
-  fs_->MakeAhead(file, Record(file.entry), Memory(file), [&](const Status& status) { made.set_value(status); });
+  std::promise<Status> rendered;
+  fs_->RenderAhead(file, Record(file.entry), Memory(file), [&](const Status& status) { rendered.set_value(status); });
   const uint64_t held = fs_->rendered_bytes_used();
   ASSERT_GT(held, fs_->rendered_bytes_max() / 4) << "one alone may have more than a quarter";
   std::promise<Result<std::string>> read;
@@ -122,7 +123,7 @@ TEST_F(ViewsMemoryTest, WhatTakesMoreThanExpectedWaitsWithNothing) {
   EXPECT_FALSE(ended());
   EXPECT_LE(most, fs_->rendered_bytes_max());
   Release();
-  EXPECT_TRUE(made.get_future().get().ok());
+  EXPECT_TRUE(rendered.get_future().get().ok());
   const Result<std::string> got = bytes.get();
   ASSERT_TRUE(got.ok()) << got.status().text();
   const Result<Image> image = DecodeImage(MakeJpegFile(kLarge, kLarge, {.progressive = true}));
@@ -154,7 +155,7 @@ TEST_F(ViewsMemoryTest, APlainImageTakesItsPixelsOnce) {
   const std::string path = In("npy", "plain.npy");
   OpenWithViews(Budget(path, 4));
   const ViewFile file = Shown(path);
-  const uint64_t bytes = RenderJob::BytesToMake(*fs_->Views().front(), file.entry);
+  const uint64_t bytes = RenderJob::BytesToRender(*fs_->Views().front(), file.entry);
   EXPECT_GE(bytes, file.size);
   EXPECT_LE(bytes, file.size + uint64_t{64} * kLarge * 3) << "and the rows that libjpeg holds";
   EXPECT_TRUE(ReadNow(NodeOf(path), 0, kReadBytesMax).ok()) << "and that is enough";

@@ -35,7 +35,7 @@ TEST_F(ViewsTest, AnArrayHasThePixels) {
   EXPECT_EQ(file->substr(kHeaderBytes), std::string(reinterpret_cast<const char*>(image.pixels.get()), image.bytes()));
 }
 
-// As with records (R1): what was made of one image is not found by the hash of another.
+// As with records (R1): what was rendered from one image is not found by the hash of another.
 TEST_F(ViewsTest, AForgedHashIsNoIdentity) {
   const std::vector<std::byte> honest = Png(RandomImage(kSide, 1));
   const std::vector<std::byte> forged = Png(RandomImage(kSide, 2));

@@ -16,12 +16,12 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// A planner whose first read is under way, of files that are made out of their records, or not.
+// A planner whose first read is under way, of files that are rendered from their records, or not.
 class ReadAdmissionTest : public testing::TestWithParam<bool> {
  protected:
   static FilePlace Place(EntryNumber file) {
     FilePlace place = PlannerParts::Place(file);
-    place.made = GetParam();
+    place.rendered = GetParam();
     return place;
   }
 
@@ -40,7 +40,7 @@ class ReadAdmissionTest : public testing::TestWithParam<bool> {
   ReadPlan::Item item_;
 };
 
-// The kernel reads a large file in several requests, and the first of them has waited for the file to be made.
+// The kernel reads a large file in several requests, and the first of them has waited for the file to be rendered.
 TEST_P(ReadAdmissionTest, WhatIsMadeWaitsForTheOtherReadsOfItsFile) {
   planner_.Saw(item_.file, /*missed=*/true, 3);
   EXPECT_EQ(planner_.Arrived(item_, true).hold, GetParam());
@@ -59,7 +59,7 @@ TEST_P(ReadAdmissionTest, WhatNobodyHasReadWaitsToBePushed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ReadAdmissionTest, testing::Bool(),
-                         [](const auto& made) { return made.param ? "Made" : "Records"; });
+                         [](const auto& rendered) { return rendered.param ? "Rendered" : "Records"; });
 
 }  // namespace
 }  // namespace augur

@@ -35,7 +35,7 @@ class ReadModeTest : public testing::Test {
   DiskModel disk_;
   ReadSchedule schedule_{[](EntryNumber file) {
     return FilePlace{
-        .shard = 0, .offset = file * kFileBytes, .record_bytes = kFileBytes, .bytes = kFileBytes, .made = false};
+        .shard = 0, .offset = file * kFileBytes, .record_bytes = kFileBytes, .bytes = kFileBytes, .rendered = false};
   }};
   DiskRegions regions_{schedule_, 4 * kMiB};
   ReadMode mode_{disk_, regions_};

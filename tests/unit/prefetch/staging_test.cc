@@ -11,12 +11,12 @@ constexpr uint64_t kRecordBytes = 1000;
 
 // Odd files are made of their records, and have ten times the bytes.
 FilePlace Place(EntryNumber file) {
-  const bool made = file % 2 == 1;
+  const bool rendered = file % 2 == 1;
   return {.shard = 0,
           .offset = file * kRecordBytes,
           .record_bytes = kRecordBytes,
-          .bytes = made ? 10 * kRecordBytes : kRecordBytes,
-          .made = made};
+          .bytes = rendered ? 10 * kRecordBytes : kRecordBytes,
+          .rendered = rendered};
 }
 
 class StagingTest : public testing::Test {
@@ -44,7 +44,7 @@ TEST_F(StagingTest, CountsReadsAndWhatIsMadeOfThem) {
   EXPECT_EQ(staging_.coming_bytes(), 13 * kRecordBytes);
   staging_.End(read);
   EXPECT_EQ(staging_.reads_under_way(), 0U);
-  EXPECT_EQ(staging_.coming_bytes(), 10 * kRecordBytes) << "the record of a file that is yet to be made";
+  EXPECT_EQ(staging_.coming_bytes(), 10 * kRecordBytes) << "the record of a file that is yet to be rendered";
   staging_.Arrive(read.items[0], true);
   staging_.Arrive(read.items[1], false);
   EXPECT_EQ(staging_.coming_bytes() + staging_.wanted_bytes(), 0U);

@@ -21,10 +21,10 @@ class PlainViews final : public ViewSource {
     AUGUR_TRY_ASSIGN(entry, store_->Get(file));
     return ViewFile::Original(entry, view);
   }
-  bool HasMade(const ViewFile& /*file*/) const override { return false; }
-  void MakeAhead(const ViewFile& /*file*/, std::vector<BlockRef> /*record*/, std::shared_ptr<SealableBuffer> /*memory*/,
-                 Made /*made*/) override {
-    ADD_FAILURE() << "nothing is made here";
+  bool HasRendered(const ViewFile& /*file*/) const override { return false; }
+  void RenderAhead(const ViewFile& /*file*/, std::vector<BlockRef> /*record*/,
+                   std::shared_ptr<SealableBuffer> /*memory*/, RenderEnded /*ended*/) override {
+    ADD_FAILURE() << "nothing is rendered here";
   }
 
  private:
