@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "fs/render_job.h"
-#include "views/shown_as.h"
+#include "views/view_role.h"
 
 namespace augur {
 
@@ -16,13 +16,13 @@ Result<ViewTotal> ViewTotals::Of(const View& view) {
   for (uint64_t number = 0; number < store_->summary().entry_count; ++number) {
     if (given_up_) return Status(Code::kStopped, "the daemon ends");
     AUGUR_TRY_ASSIGN(entry, store_->Get(number));
-    if (RoleInView(view.spec, entry) != Shown::kRendered) continue;
+    if (RoleInView(view.spec, entry) != ViewRole::kRendered) continue;
     if (view.spec.has_labels()) {
       AUGUR_TRY_ASSIGN(label, labels_.LabelIn(entry.parent));
       if (!label) continue;
     }
     ++total.images;
-    total.bytes += ShownSize(view.spec, entry);
+    total.bytes += SizeInView(view.spec, entry);
     total.largest_bytes = std::max(total.largest_bytes, RenderJob::BytesToRender(view, entry));
   }
   if (known_.size() == 2 * ViewTable::kViewsMax) known_.clear();

@@ -13,7 +13,7 @@
 #include "archives/archive_names.h"
 #include "base/units.h"
 #include "fs/resolve_in_view.h"
-#include "views/shown_as.h"
+#include "views/view_role.h"
 
 namespace augur {
 namespace {
@@ -242,7 +242,7 @@ Result<ArchiveViews::Item> ArchiveViews::LookupIn(const ArchivePlace& place, con
   if (!shard) return NoSuchArchive(name);
   AUGUR_TRY_ASSIGN(item, ShardItem(place, *table->set, node, *shard));
   // Not a missing name: readers of Zarr take such an array as zeros.
-  if (item.image && RoleInView(place.view->spec, *item.image) != Shown::kRendered) {
+  if (item.image && RoleInView(place.view->spec, *item.image) != ViewRole::kRendered) {
     return HasNoArray(place, *item.image);
   }
   return item;

@@ -108,12 +108,12 @@ std::string FileSystem::SpecOf(uint32_t view) const {
   return found != nullptr ? found->text : std::string();
 }
 
-Result<ViewFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
+Result<ViewFile> FileSystem::FileInView(uint32_t view, EntryNumber file) const {
   AUGUR_TRY_ASSIGN(entry, store_->Get(file));
   if (view == 0) return ViewFile::Original(entry);
   const ViewRef found = ViewOf(view);
   if (found != nullptr && found->spec.has_archives()) return ResolveInArchive(*store_, *found, entry);
-  if (found == nullptr || RoleInView(found->spec, entry) == Shown::kAbsent) {
+  if (found == nullptr || RoleInView(found->spec, entry) == ViewRole::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
   }
   if (found->spec.has_labels() && found->sequence != options_.sequence) {

@@ -16,13 +16,13 @@
 #include "fs/archive_views.h"
 #include "fs/file_reader.h"
 #include "fs/folder_listing.h"
+#include "fs/mount_attributes.h"
 #include "fs/node.h"
 #include "fs/node_attributes.h"
 #include "fs/node_numbers.h"
 #include "fs/node_shapes.h"
 #include "fs/own_folder.h"
 #include "fs/read_reply.h"
-#include "fs/shown_attributes.h"
 #include "fs/view_options.h"
 #include "fs/view_table.h"
 #include "fs/view_tree.h"
@@ -106,7 +106,7 @@ class FileSystem final : public ViewSource {
   uint32_t RootView() const override;
   std::string SpecOf(uint32_t view) const override;
   const ArchivedFiles* Archived(uint32_t view) const override;
-  Result<ViewFile> Show(uint32_t view, EntryNumber file) const override;
+  Result<ViewFile> FileInView(uint32_t view, EntryNumber file) const override;
   bool HasRendered(const ViewFile& file) const override;
   void RenderAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                    RenderEnded ended) override;
@@ -162,7 +162,7 @@ class FileSystem final : public ViewSource {
   const NodeShapes shapes_;                                   // of views_
   std::unique_ptr<ViewTree> tree_;                            // of views_ and shapes_; nullptr: there are no views
   std::unique_ptr<ArchiveViews> archives_;                    // of views_; nullptr: there are no views
-  const ShownAttributes attributes_;                          // of archives_
+  const MountAttributes attributes_;                          // of archives_
   OwnFolder own_;                                             // of views_
   const FolderListing listing_;                               // of all of these
 };

@@ -5,11 +5,11 @@
 
 #include "augur/store.h"
 #include "fs/archive_views.h"
+#include "fs/mount_attributes.h"
 #include "fs/node.h"
 #include "fs/node_attributes.h"
 #include "fs/node_shapes.h"
 #include "fs/own_folder.h"
-#include "fs/shown_attributes.h"
 #include "fs/view_tree.h"
 
 namespace augur {
@@ -22,7 +22,7 @@ struct ListedTree {
   ArchiveViews* archives;
   const NodeShapes& shapes;
   const OwnFolder& own;
-  const ShownAttributes& attributes;
+  const MountAttributes& attributes;
 };
 
 // FolderListing lists the items of a folder of the mounted tree. Their order is this: '.' and '..', the children of the

@@ -67,7 +67,7 @@ Result<NodeShape> NodeShapes::Of(NodeId id) const {
   shape.entry = entry;
   const bool is_folder = entry.type == EntryType::kDirectory;
   if (shape.has_labels() && entry.type == EntryType::kFile) AUGUR_TRY(GoToGenerationOfView(&shape));
-  if (shape.view != nullptr && RoleInView(shape.view->spec, shape.entry) == Shown::kAbsent) return NoSuchNode(id);
+  if (shape.view != nullptr && RoleInView(shape.view->spec, shape.entry) == ViewRole::kAbsent) return NoSuchNode(id);
   // A folder of a view of an earlier generation: as one that was removed.
   if (is_folder && shape.is_of_generation() && shape.view->sequence != sequence_ && shape.is_shown()) {
     const std::optional<uint64_t> generation = GenerationOf(shape.view->sequence);

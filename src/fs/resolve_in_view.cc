@@ -33,7 +33,7 @@ Result<Hash128> HashIn(const Store& store, const View& view, const Entry& entry,
 }  // namespace
 
 Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry, const ClassLabels* labels) {
-  if (RoleInView(view.spec, entry) != Shown::kRendered) return ViewFile::Original(entry, view.number);
+  if (RoleInView(view.spec, entry) != ViewRole::kRendered) return ViewFile::Original(entry, view.number);
   int32_t label = 0;
   if (view.spec.has_labels()) {
     AUGUR_TRY_ASSIGN(found, labels->LabelIn(entry.parent));

@@ -5,7 +5,7 @@
 #include "datasets/class_labels.h"
 #include "fs/view_table.h"
 #include "prefetch/view_file.h"
-#include "views/shown_as.h"
+#include "views/view_role.h"
 
 namespace augur {
 

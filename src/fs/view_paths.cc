@@ -10,8 +10,8 @@ namespace augur {
 
 ViewPaths::ViewPaths(std::shared_ptr<const Store> store) : store_(store), tree_(std::move(store)) {}
 
-Status ViewPaths::Show(uint32_t number, std::string_view spec, bool is_root) {
-  shown_ = number;
+Status ViewPaths::SelectView(uint32_t number, std::string_view spec, bool is_root) {
+  selected_ = number;
   if (number == 0 || places_.contains(number)) return Status::Ok();
   AUGUR_TRY_ASSIGN(parsed, ParseViewSpec(spec));
   Place place;
@@ -25,8 +25,8 @@ Status ViewPaths::Show(uint32_t number, std::string_view spec, bool is_root) {
 }
 
 Result<std::string> ViewPaths::PathOf(EntryNumber entry) {
-  if (shown_ == 0) return store_->PathOf(entry);
-  const auto at = places_.find(shown_);
+  if (selected_ == 0) return store_->PathOf(entry);
+  const auto at = places_.find(selected_);
   if (at == places_.end()) return Status(Code::kNotFound, "no such view");
   const Place& place = at->second;
   if (entry == 0) return place.prefix;

@@ -21,13 +21,13 @@ class ViewPaths {
  public:
   explicit ViewPaths(std::shared_ptr<const Store> store);
 
-  // Paths are those of this view from now on; as MountView::Show. kInvalid: no such view can be.
-  Status Show(uint32_t number, std::string_view spec, bool is_root);
-  uint32_t shown() const { return shown_; }
+  // Paths are those of this view from now on; as MountView::SelectView. kInvalid: no such view can be.
+  Status SelectView(uint32_t number, std::string_view spec, bool is_root);
+  uint32_t selected() const { return selected_; }
 
   // Relative to the mount's root, "" is the root itself. kNotFound: the view has no such entry.
   Result<std::string> PathOf(EntryNumber entry);
-  // The file of this name in a folder of a view that was shown before. kNotFound: there is none.
+  // The file of this name in a folder of a view that was selected before. kNotFound: there is none.
   Result<EntryNumber> FileIn(uint32_t view, EntryNumber folder, std::string_view name);
 
  private:
@@ -39,7 +39,7 @@ class ViewPaths {
   const std::shared_ptr<const Store> store_;
   ViewTree tree_;
   std::map<uint32_t, Place> places_;  // by number; none for view 0
-  uint32_t shown_ = 0;
+  uint32_t selected_ = 0;
 };
 
 }  // namespace augur

@@ -18,7 +18,7 @@ ViewNames NamesIn(const Store& store, const View& view, const Entry& directory) 
                     },
                     .ending = [&store, &view, &directory](uint64_t index) -> Result<std::string_view> {
                       AUGUR_TRY_ASSIGN(child, store.Child(directory, index));
-                      return ShownEnding(view.spec, child);
+                      return EndingInView(view.spec, child);
                     }});
 }
 
@@ -27,8 +27,8 @@ ViewNames NamesIn(const Store& store, const View& view, const Entry& directory) 
 // Whether a folder of the view has the entry, by its own name or another one.
 Result<bool> ViewTree::IsInFolder(const View& view, const Entry& entry) const {
   if (view.spec.has_archives() && entry.type == EntryType::kFile) return false;
-  const Shown shown = RoleInView(view.spec, entry);
-  if (shown != Shown::kRendered || !view.spec.has_labels() || labels_ == nullptr) return shown != Shown::kAbsent;
+  const ViewRole role = RoleInView(view.spec, entry);
+  if (role != ViewRole::kRendered || !view.spec.has_labels() || labels_ == nullptr) return role != ViewRole::kAbsent;
   AUGUR_TRY_ASSIGN(label, labels_->LabelIn(entry.parent));
   return label.has_value();
 }

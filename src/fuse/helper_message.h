@@ -14,12 +14,12 @@ namespace augur {
 // SOCK_SEQPACKET pair. Requests are worked on in their order, and so are their answers.
 enum class HelperVerb : uint32_t {
   // To the helper.
-  kAttach,   // MountDevice, then the path; with the descriptor of a clone of the mount, if there is one
-  kStat,     // entries; answered by kDone
-  kDrop,     // entries; answered by kDone
-  kWatch,    // entries
-  kUnwatch,  // all folders
-  kShow,     // the view of the entries from now on: HelperView, then its spec
+  kAttach,      // MountDevice, then the path; with the descriptor of a clone of the mount, if there is one
+  kStat,        // entries; answered by kDone
+  kDrop,        // entries; answered by kDone
+  kWatch,       // entries
+  kUnwatch,     // all folders
+  kSelectView,  // the view of the entries from now on: HelperView, then its spec
 
   // To the daemon.
   kAttached,   // the mount is there
@@ -37,7 +37,7 @@ struct HelperHeader {
   uint32_t view = 0;   // of kOpened
 };
 
-// The view of kShow, as MountView::Show has it.
+// The view of kSelectView, as MountView::SelectView has it.
 struct HelperView {
   uint32_t number = 0;
   uint32_t is_root = 0;

@@ -104,7 +104,7 @@ class Helper {
     std::memcpy(&header, packet.data(), sizeof header);
     const auto body = packet.subspan(sizeof header);
     if (header.verb == HelperVerb::kAttach) return Attach(body, fds);
-    if (header.verb == HelperVerb::kShow) return Show(body);
+    if (header.verb == HelperVerb::kSelectView) return SelectView(body);
     if (header.verb == HelperVerb::kUnwatch) {
       watch_.Clear();
       return Status::Ok();
@@ -157,12 +157,12 @@ class Helper {
     if (verb == HelperVerb::kWatch) Watch(entries);
   }
 
-  Status Show(std::span<const std::byte> body) {
+  Status SelectView(std::span<const std::byte> body) {
     HelperView view;
     std::memcpy(&view, body.data(), sizeof view);
     body = body.subspan(sizeof view);
-    return paths_.Show(view.number, std::string_view(reinterpret_cast<const char*>(body.data()), body.size()),
-                       view.is_root != 0);
+    return paths_.SelectView(view.number, std::string_view(reinterpret_cast<const char*>(body.data()), body.size()),
+                             view.is_root != 0);
   }
 
   void Stat(const MountRoot& root, std::span<const EntryNumber> files) {
@@ -210,7 +210,7 @@ class Helper {
     if (!own.empty()) {
       std::unordered_multiset<EntryNumber> ours(own.begin(), own.end());
       std::erase_if(opened_, [&](const OpenWatch::Open& open) {
-        if (open.view != paths_.shown()) return false;
+        if (open.view != paths_.selected()) return false;
         const auto mine = ours.find(open.file);
         if (mine == ours.end()) return false;
         ours.erase(mine);

@@ -116,7 +116,7 @@ Status MountHelper::AttachTo(const std::string& path, const std::string& device_
     const std::array<int, 1> fds = {clone.get()};
     (void)SendWithFds(socket_.get(), HelperPacket(HelperVerb::kAttach, body.size(), body),
                       clone.valid() ? std::span<const int>(fds) : std::span<const int>());
-    if (!shown_.empty()) Send(shown_);
+    if (!selected_view_.empty()) Send(selected_view_);
   } else {
     spdlog::info("{}: the mount cannot be seen from outside (it was handed down); the helper process is not used",
                  Printable(path_));
@@ -134,15 +134,15 @@ void MountHelper::Drop(std::span<const EntryNumber> files, Done done) {
   Ask(HelperVerb::kDrop, files, std::move(done));
 }
 
-void MountHelper::Show(uint32_t view, const std::string& spec, bool is_root) {
+void MountHelper::SelectView(uint32_t view, const std::string& spec, bool is_root) {
   const HelperView head = {.number = view, .is_root = is_root ? 1U : 0U};
   const auto number = std::as_bytes(std::span(&head, 1));
   const auto text = std::as_bytes(std::span(spec));
   std::vector<std::byte> body(number.begin(), number.end());
   body.insert(body.end(), text.begin(), text.end());
   const MutexLock lock(mu_);
-  shown_ = HelperPacket(HelperVerb::kShow, body.size(), body);
-  if (asking_) Send(shown_);
+  selected_view_ = HelperPacket(HelperVerb::kSelectView, body.size(), body);
+  if (asking_) Send(selected_view_);
 }
 
 void MountHelper::Watch(std::span<const EntryNumber> folders) {
@@ -264,7 +264,7 @@ void MountHelper::Understand(const HelperHeader& header, std::span<const std::by
     case HelperVerb::kAttach:
     case HelperVerb::kStat:
     case HelperVerb::kDrop:
-    case HelperVerb::kShow:
+    case HelperVerb::kSelectView:
     case HelperVerb::kUnwatch:
     case HelperVerb::kWatch: CheckFailed(__FILE__, __LINE__, "an answer, not a request");
   }

@@ -59,7 +59,7 @@ class MountHelper final : public MountView {
   // As in MountView. Turns false for good when the mount is unmounted; with one line in the log, when the helper has
   // died, or finds something else at the mount point.
   bool usable() const override { return usable_.load(std::memory_order_acquire); }
-  void Show(uint32_t view, const std::string& spec, bool is_root) override;
+  void SelectView(uint32_t view, const std::string& spec, bool is_root) override;
   // A file that cannot be statted or opened is passed over.
   void Stat(std::span<const EntryNumber> files, Done done) override;
   void Drop(std::span<const EntryNumber> files, Done done) override;
@@ -114,7 +114,7 @@ class MountHelper final : public MountView {
   bool asking_ AUGUR_GUARDED_BY(mu_) = false;        // attached, and the helper has not ended
   bool ending_ AUGUR_GUARDED_BY(mu_) = false;        // the process is meant to end
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;      // and the thread
-  Packet shown_ AUGUR_GUARDED_BY(mu_);               // the last Show, for when it is attached
+  Packet selected_view_ AUGUR_GUARDED_BY(mu_);       // the last SelectView, for when it is attached
   std::deque<Packet> queued_ AUGUR_GUARDED_BY(mu_);  // the socket was full
   std::deque<Done> asked_ AUGUR_GUARDED_BY(mu_);     // in the order in which the helper will answer
   std::deque<Done> refused_ AUGUR_GUARDED_BY(mu_);   // to be called without an answer

@@ -51,7 +51,7 @@ Status OpenWatch::Add(EntryNumber entry, const std::string& path) {
     return errno == ENOSPC ? LimitReached("max_user_watches", "watches")
                            : ErrnoStatus(errno, Printable(path) + ": watching for opens");
   }
-  folders_[watch] = {.view = paths_.shown(), .entry = entry};
+  folders_[watch] = {.view = paths_.selected(), .entry = entry};
   return Status::Ok();
 }
 

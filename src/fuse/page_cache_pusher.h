@@ -25,7 +25,7 @@ class PageCachePusher final : public PageSink {
   explicit PageCachePusher(std::shared_ptr<NotifyChannel> channel, const NodeNumbers* numbers = nullptr)
       : numbers_(numbers), channel_(std::move(channel)) {}
 
-  void Show(uint32_t view) override { view_ = view; }
+  void SelectView(uint32_t view) override { view_ = view; }
 
   // As in PageSink. kUnknown also when the kernel has no memory for the pages (a memory cgroup that is full), which is
   // logged once: pages that were not pushed will be read by a READ. REQUIRES: pieces.size() <= kPiecesMax.

@@ -57,7 +57,7 @@ class ViewPacker {
       if (observer_.stopped()) return StoppedStatus();
       AUGUR_TRY_ASSIGN(more, walk.Next(&item));
       if (!more) break;
-      if (item.entry.type != EntryType::kFile || item.shown == Shown::kAbsent) continue;
+      if (item.entry.type != EntryType::kFile || item.role == ViewRole::kAbsent) continue;
       ++files;
       bytes += item.size;
     }
@@ -75,7 +75,7 @@ class ViewPacker {
         if (ended_) return {};
         has_next_ = true;
         next_resumed_ = false;
-        if (options_.resume && next_.entry.type == EntryType::kFile && next_.shown != Shown::kAbsent) {
+        if (options_.resume && next_.entry.type == EntryType::kFile && next_.role != ViewRole::kAbsent) {
           Result<bool> resumed = writer_.Resume(next_.path, AttributesOf(next_), next_.size);
           if (!resumed.ok() && resumed.status().code() != Code::kInvalid) return resumed.status();
           next_resumed_ = resumed.ok() && *resumed;
@@ -102,7 +102,7 @@ class ViewPacker {
     const Entry& entry = item.entry;
     if (entry.type == EntryType::kDirectory) return Judge(item, folders_.Add(item.path, AttributesOf(item)));
     AUGUR_TRY(Judge(item, folders_.Release(item.source_path)));
-    if (item.shown == Shown::kAbsent) {
+    if (item.role == ViewRole::kAbsent) {
       observer_.OnNotShown(Describe(item) + (item.too_long ? ": its name would be too long in the view"
                                                            : ": the view does not show it"));
       return {};

@@ -42,8 +42,8 @@ RenderWindow::~RenderWindow() {
 }
 
 bool RenderWindow::Offer(const ViewItem& item, bool resumed) {
-  const bool rendered = item.shown == Shown::kRendered;
-  const bool reads = !resumed && item.entry.type == EntryType::kFile && item.shown != Shown::kAbsent &&
+  const bool rendered = item.role == ViewRole::kRendered;
+  const bool reads = !resumed && item.entry.type == EntryType::kFile && item.role != ViewRole::kAbsent &&
                      (rendered || item.entry.size <= kWholeFileBytesMax);
   const MutexLock lock(mu_);
   if (slots_.size() >= kSlotsMax) return false;
@@ -121,7 +121,7 @@ void RenderWindow::ReadRecords() {
     return Next(to_read_, to_read_wake_);
   };
   while (RenderSlot* const slot = next()) {
-    const bool rendered = slot->item.shown == Shown::kRendered;
+    const bool rendered = slot->item.role == ViewRole::kRendered;
     slot->status = ReadRecord(*slot);
     if (slot->status.ok() && rendered) slot->status = Measure(*slot);
     const MutexLock lock(mu_);
@@ -153,7 +153,7 @@ void RenderWindow::RenderFiles() {
 
 Status RenderWindow::ReadRecord(RenderSlot& slot) const {
   const Entry& entry = slot.item.entry;
-  if (slot.item.shown == Shown::kRendered && entry.size > kWorkBytesMax) {
+  if (slot.item.role == ViewRole::kRendered && entry.size > kWorkBytesMax) {
     return {Code::kUnsupported, "an image in " + FormatSize(entry.size) + ": at most " + FormatSize(kWorkBytesMax) +
                                     " are decoded: leave it out with --exclude, or with --on-error=skip"};
   }
@@ -164,7 +164,7 @@ Status RenderWindow::ReadRecord(RenderSlot& slot) const {
   }
   slot.bytes = bytes;
   slot.image = entry.image;
-  if (slot.item.shown != Shown::kRendered) slot.hashes = HashRecord(bytes);
+  if (slot.item.role != ViewRole::kRendered) slot.hashes = HashRecord(bytes);
   return {};
 }
 

@@ -56,7 +56,7 @@ Result<ViewNames> ViewWalk::NamesIn(const Entry& folder, const std::string& path
                     },
                     .ending = [this, child_at](uint64_t index) -> Result<std::string_view> {
                       AUGUR_TRY_ASSIGN(child, child_at(index));
-                      return ShownEnding(spec_, child);
+                      return EndingInView(spec_, child);
                     }});
 }
 
@@ -75,24 +75,24 @@ Status ViewWalk::Enter(const Entry& folder, std::string path) {
 }
 
 // `item` has its entry and its path in the source.
-Status ViewWalk::Show(const Level& level, uint64_t index, ViewItem* item) const {
+Status ViewWalk::FillItem(const Level& level, uint64_t index, ViewItem* item) const {
   const Entry& entry = item->entry;
-  item->shown = RoleInView(spec_, entry);
+  item->role = RoleInView(spec_, entry);
   item->too_long = false;
   item->label = level.label.value_or(ClassLabels::kNoLabel);
-  if (spec_.has_labels() && item->shown == Shown::kRendered && !level.label) item->shown = Shown::kAbsent;
+  if (spec_.has_labels() && item->role == ViewRole::kRendered && !level.label) item->role = ViewRole::kAbsent;
   item->path.clear();
   item->size = 0;
-  if (item->shown == Shown::kAbsent) return {};
+  if (item->role == ViewRole::kAbsent) return {};
   if (level.names == nullptr) {
     item->path = item->source_path;
   } else {
     AUGUR_TRY_ASSIGN(name, level.names->NameOf(index));
     item->too_long = name.empty();
-    if (item->too_long) item->shown = Shown::kAbsent;
+    if (item->too_long) item->role = ViewRole::kAbsent;
     item->path = Join(level.path, name);
   }
-  if (entry.type == EntryType::kFile && !item->too_long) item->size = ShownSize(spec_, entry);
+  if (entry.type == EntryType::kFile && !item->too_long) item->size = SizeInView(spec_, entry);
   return {};
 }
 
@@ -122,7 +122,7 @@ Result<bool> ViewWalk::Next(ViewItem* item) {
     AUGUR_TRY_ASSIGN(place, store_.ListingPlace(level.folder, position));
     item->place = place;
     item->source_path = std::move(path);
-    AUGUR_TRY(Show(level, level.taken++, item));
+    AUGUR_TRY(FillItem(level, level.taken++, item));
     if (child.type == EntryType::kDirectory) AUGUR_TRY(Enter(child, item->source_path));
     return true;
   }

@@ -10,8 +10,8 @@
 #include "augur/store.h"
 #include "datasets/class_labels.h"
 #include "pack/glob.h"
-#include "views/shown_as.h"
 #include "views/view_names.h"
+#include "views/view_role.h"
 #include "views/view_spec.h"
 
 namespace augur {
@@ -20,7 +20,7 @@ namespace augur {
 struct ViewItem {
   Entry entry;
   std::string source_path;  // in the source, relative; empty: the root
-  Shown shown = Shown::kOriginal;
+  ViewRole role = ViewRole::kOriginal;
   std::string path;                       // in the view; of one that is absent, meaningless
   uint64_t size = 0;                      // of a file, in the view
   uint64_t place = 0;                     // in the listing of its folder
@@ -55,7 +55,7 @@ class ViewWalk {
   Result<bool> IsLeft(const Entry& entry, const std::string& path) const;
   Status Enter(const Entry& folder, std::string path);
   Result<ViewNames> NamesIn(const Entry& folder, const std::string& path) const;
-  Status Show(const Level& level, uint64_t index, ViewItem* item) const;
+  Status FillItem(const Level& level, uint64_t index, ViewItem* item) const;
 
   // Constant after construction.
   const Store& store_;

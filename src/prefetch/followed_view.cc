@@ -6,7 +6,7 @@
 namespace augur {
 
 void FollowedView::Start() {
-  if (means_.mount.views != nullptr) return Show(means_.mount.views->RootView());
+  if (means_.mount.views != nullptr) return SelectView(means_.mount.views->RootView());
   files_ = std::make_unique<ViewFiles>(means_.store, nullptr, 0);
 }
 
@@ -21,13 +21,13 @@ void FollowedView::LookAhead() {
 }
 
 // REQUIRES: the mount has views, and there is no prefetch.
-void FollowedView::Show(uint32_t view) {
+void FollowedView::SelectView(uint32_t view) {
   const PrefetchMount& mount = means_.mount;
   files_ = std::make_unique<ViewFiles>(means_.store, mount.views, view);
   turns_.Begin(view);
   const std::string spec = mount.views->SpecOf(view);
-  if (mount.sink != nullptr) mount.sink->Show(view);
-  if (mount.view != nullptr) mount.view->Show(view, spec, view == mount.views->RootView());
+  if (mount.sink != nullptr) mount.sink->SelectView(view);
+  if (mount.view != nullptr) mount.view->SelectView(view, spec, view == mount.views->RootView());
   means_.status.SetView(spec);
 }
 
@@ -80,7 +80,7 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
     add(from, rest);
     return orders;
   }
-  Show(turns_.wanted());
+  SelectView(turns_.wanted());
   means_.unplanned.Resume(turns_.followed());
   // What is predicted is predicted of the files of the view that was left. A pass is recognised in one view only.
   if (from == OrderSource::kPredicted) {

@@ -46,7 +46,7 @@ class FollowedView {
   std::optional<Orders> BeginAnew();
 
  private:
-  void Show(uint32_t view);
+  void SelectView(uint32_t view);
   uint64_t CachedBytes();
   bool HasRoomBeside(uint64_t cached_bytes);
 

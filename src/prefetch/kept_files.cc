@@ -34,8 +34,8 @@ void KeptFiles::Keep(const ViewFile& file, std::span<const BlockRef> blocks, con
   KeepThread::Task task;
   for (const EntryNumber out : plan.evict) {
     staged_.LetGo(out);
-    const Result<ViewFile> shown = files_.Show(out);
-    if (shown.ok()) task.evict.push_back(*shown);
+    const Result<ViewFile> in_view = files_.FileOf(out);
+    if (in_view.ok()) task.evict.push_back(*in_view);
   }
   // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
   // nothing else than to be kept can wait for it; and so can the files of regions, most of which are read to be kept:
@@ -134,10 +134,10 @@ void KeptFiles::EvictUnknown(uint64_t bytes) {
 uint64_t KeptFiles::EvictBeside(std::span<const std::shared_ptr<const Order>> known_files, uint64_t bytes) const {
   std::vector<uint64_t> known;
   const auto know = [&](EntryNumber file) {
-    const Result<ViewFile> shown = files_.Show(file);
-    const uint64_t blocks = shown.ok() ? shown->block_count() : 0;
+    const Result<ViewFile> in_view = files_.FileOf(file);
+    const uint64_t blocks = in_view.ok() ? in_view->block_count() : 0;
     for (uint64_t block = 0; block < blocks; ++block) {
-      if (const auto mark = means_.kept->MarkOf(*shown, block)) known.push_back(*mark);
+      if (const auto mark = means_.kept->MarkOf(*in_view, block)) known.push_back(*mark);
     }
   };
   for (const std::shared_ptr<const Order>& files : known_files) {

@@ -24,7 +24,7 @@ class MountView {
   virtual ~MountView() = default;
   // Files and folders are those of this view in all calls from now on; at first those of view 0. `spec` is its one
   // spelling, `is_root`: the root of the mount shows it, and nothing else is there.
-  virtual void Show(uint32_t view, const std::string& spec, bool is_root) = 0;
+  virtual void SelectView(uint32_t view, const std::string& spec, bool is_root) = 0;
   // Whether the mount can be seen at all (not when it lies in another mount namespace); false for good once the view
   // has ended. Until then the others call `done` without having done anything.
   virtual bool usable() const = 0;

@@ -22,7 +22,7 @@ class PageSink {
  public:
   virtual ~PageSink() = default;
   // Files are those of this view from now on; at first those of view 0. REQUIRES: none of the others is being called.
-  virtual void Show(uint32_t view) = 0;
+  virtual void SelectView(uint32_t view) = 0;
   // Puts the bytes of `pieces`, in order, at `offset` of the file. REQUIRES: `offset` is a multiple of 4096 (of the
   // page size), and so is the end, or it is the end of the file.
   virtual PushOutcome Push(EntryNumber file, uint64_t offset, std::span<const std::span<const std::byte>> pieces) = 0;

@@ -23,7 +23,7 @@ void PushedPages::StartPushes() {
   while (pushes_ < kPushesAhead) {
     const std::optional<PushPlan> plan = planner_->NextPush();
     if (!plan) return;
-    const Result<ViewFile> file = files_.Show(plan->file);
+    const Result<ViewFile> file = files_.FileOf(plan->file);
     if (!file.ok()) {
       (void)planner_->Pushed(plan->file, PushOutcome::kEnded);
       planner_->KeepsNot(plan->file);

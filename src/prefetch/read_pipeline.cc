@@ -67,7 +67,7 @@ bool ReadPipeline::Allocate(const ReadPlan& plan, Buffer* chunk, Memories* memor
 bool ReadPipeline::AlreadyKept(const ReadPlan& plan) {
   if (!kept_.exists()) return false;
   for (const ReadPlan::Item& item : plan.items) {
-    const Result<ViewFile> file = files_.Show(item.file);
+    const Result<ViewFile> file = files_.FileOf(item.file);
     if (!file.ok() || !kept_.Contains(*file)) return false;
   }
   planner_.PutBack(plan);
@@ -79,7 +79,7 @@ bool ReadPipeline::AlreadyKept(const ReadPlan& plan) {
 bool ReadPipeline::AlreadyRendered(const ReadPlan& plan) const {
   return std::ranges::all_of(plan.items, [this](const ReadPlan::Item& item) {
     if (!item.place.rendered) return false;
-    const Result<ViewFile> file = files_.Show(item.file);
+    const Result<ViewFile> file = files_.FileOf(item.file);
     return file.ok() && means_.views->HasRendered(*file);
   });
 }
@@ -111,7 +111,7 @@ void ReadPipeline::OnReadDone(BatchRead& read, const Memories& memories) {
   for (size_t i = 0; i < read.plan().items.size(); ++i) {
     const bool ok = i < records.size() && records[i].ok;
     const ReadPlan::Item& item = read.plan().items[i];
-    const Result<ViewFile> file = files_.Show(item.file);
+    const Result<ViewFile> file = files_.FileOf(item.file);
     if (!ok || !file.ok() || !records[i].claimed) staged_.Unjoined(item.file);
     if (!ok || !file.ok()) {
       (void)planner_.Arrived(item, false);
@@ -132,7 +132,7 @@ void ReadPipeline::RenderWithoutRecords(const ReadPlan& plan, const Memories& me
   planner_.NotRead(plan);
   for (const ReadPlan::Item& item : plan.items) {
     staged_.Begun(item.file);
-    const Result<ViewFile> file = files_.Show(item.file);
+    const Result<ViewFile> file = files_.FileOf(item.file);
     if (file.ok()) {
       Render(item, *file, {}, memories.at(item.file));
     } else {

@@ -50,8 +50,8 @@ void StagedFiles::CountUnopened(uint64_t now_us) {
 }
 
 void StagedFiles::CountWasted(EntryNumber file) {
-  const Result<ViewFile> shown = files_.Show(file);
-  if (shown.ok()) statistics_.Add(Stat::kWastedBytes, shown->size);
+  const Result<ViewFile> in_view = files_.FileOf(file);
+  if (in_view.ok()) statistics_.Add(Stat::kWastedBytes, in_view->size);
 }
 
 }  // namespace augur

@@ -13,14 +13,14 @@ constexpr uint64_t kMeanOf = 256;
 
 }  // namespace
 
-Result<ViewFile> ViewFiles::Show(EntryNumber file) const {
-  if (views_ != nullptr) return views_->Show(view_, file);
+Result<ViewFile> ViewFiles::FileOf(EntryNumber file) const {
+  if (views_ != nullptr) return views_->FileInView(view_, file);
   AUGUR_TRY_ASSIGN(entry, store_.Get(file));
   return ViewFile::Original(entry);
 }
 
 FilePlace ViewFiles::Place(EntryNumber number) const {
-  const Result<ViewFile> file = Show(number);
+  const Result<ViewFile> file = FileOf(number);
   if (!file.ok()) return {};
   const Entry& entry = file->entry;
   if (entry.type != EntryType::kFile || entry.shard == kNoShard) return {};

@@ -26,8 +26,8 @@ class ViewFiles {
   NeighbourOrder WithNeighbours(const Order& order, uint64_t cached) const {
     return archived_->WithNeighbours(view_, order, cached);
   }
-  // As ViewSource::Show.
-  Result<ViewFile> Show(EntryNumber file) const;
+  // As ViewSource::FileInView.
+  Result<ViewFile> FileOf(EntryNumber file) const;
   // As a FileTable tells it.
   FilePlace Place(EntryNumber file) const;
   // What a file takes of the page cache on average, about; and all of them together. One thread at a time.

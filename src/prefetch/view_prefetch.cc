@@ -80,14 +80,14 @@ void ViewPrefetch::Append(const SharedOrder& order, OrderSource source) {
   std::vector<EntryNumber> folders;
   for (const EntryNumber file : order->files()) {
     if (!planned_.of_orders.insert(file).second) continue;
-    const Result<ViewFile> shown = files_.Show(file);
-    if (!shown.ok()) continue;
-    const auto folder = static_cast<EntryNumber>(shown->entry.parent);
-    if (shown->in_archive) {
+    const Result<ViewFile> in_view = files_.FileOf(file);
+    if (!in_view.ok()) continue;
+    const auto folder = static_cast<EntryNumber>(in_view->entry.parent);
+    if (in_view->in_archive) {
       // It is not opened.
     } else if (folders.empty() || folders.back() != folder)
       folders.push_back(folder);
-    if (kept_.Contains(*shown)) planner_->Keeps(file);
+    if (kept_.Contains(*in_view)) planner_->Keeps(file);
   }
   means_.folders.Add(folders);
   TakeUnplanned(order->files());
@@ -114,8 +114,8 @@ void ViewPrefetch::Fill(std::shared_ptr<const Order> files) {
   planner_->Fill(*planned_.of_fill);
   TakeUnplanned(*planned_.of_fill);
   for (const EntryNumber file : *planned_.of_fill) {
-    const Result<ViewFile> shown = files_.Show(file);
-    if (shown.ok() && kept_.Contains(*shown)) planner_->Keeps(file);
+    const Result<ViewFile> in_view = files_.FileOf(file);
+    if (in_view.ok() && kept_.Contains(*in_view)) planner_->Keeps(file);
   }
 }
 
@@ -209,10 +209,10 @@ void ViewPrefetch::CarryOut() {
 void ViewPrefetch::LetGo(EntryNumber file) {
   const std::vector<BlockRef> blocks = staged_.Take(file);
   if (blocks.empty()) return;
-  const Result<ViewFile> shown = files_.Show(file);
-  if (!shown.ok() || !shown->rendered) return;
+  const Result<ViewFile> in_view = files_.FileOf(file);
+  if (!in_view.ok() || !in_view->rendered) return;
   const KeepPlan plan = planner_->KeepWithRoom(file);
-  if (plan.keep) kept_.Keep(*shown, blocks, plan);
+  if (plan.keep) kept_.Keep(*in_view, blocks, plan);
 }
 
 uint64_t ViewPrefetch::Drop() {

@@ -31,7 +31,7 @@ class ViewSource {
   // Where the images of the view lie in archives; nullptr: they are files of their own.
   virtual const ArchivedFiles* Archived(uint32_t view) const = 0;
   // kNotFound: the view does not show this entry. Others: of the index.
-  virtual Result<ViewFile> Show(uint32_t view, EntryNumber file) const = 0;
+  virtual Result<ViewFile> FileInView(uint32_t view, EntryNumber file) const = 0;
   // Whether RenderAhead has it without the record: it was rendered before and lies on a disk. REQUIRES: file.rendered.
   virtual bool HasRendered(const ViewFile& file) const = 0;
   // Renders the file from its record, whose blocks are checked, into the first `size` bytes of `memory`, and seals

@@ -50,13 +50,13 @@ Order Warming::Choose(const Order& files) {
 // In the retained cache, of which the planner does not know all; or in memory, where it waits to be pushed.
 void Warming::TakeWhatIsThere() {
   for (const EntryNumber file : *planned_.of_warm) {
-    const Result<ViewFile> shown = files_.Show(file);
-    if (!shown.ok()) continue;
-    if (kept_.Contains(*shown)) {
+    const Result<ViewFile> in_view = files_.FileOf(file);
+    if (!in_view.ok()) continue;
+    if (kept_.Contains(*in_view)) {
       planner_.Keeps(file);
     } else if (staged_.Holds(file)) {
       const KeepPlan plan = planner_.KeepWithRoom(file);
-      if (plan.keep) kept_.Keep(*shown, staged_.BlocksOf(file), plan);
+      if (plan.keep) kept_.Keep(*in_view, staged_.BlocksOf(file), plan);
     }
   }
 }

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "tools/commands/write_all.h"
 #include "views/render.h"
-#include "views/shown_as.h"
+#include "views/view_role.h"
 
 namespace augur {
 namespace {
@@ -96,7 +96,7 @@ Status ArchiveFileWriter::Make(const Entry& image) {
     const Result<std::string> path = store_.PathOf(image.number);
     return status.In(path.ok() ? Printable(*path) : "entry " + std::to_string(image.number));
   };
-  if (RoleInView(spec_, image) != Shown::kRendered) {
+  if (RoleInView(spec_, image) != ViewRole::kRendered) {
     return named({Code::kUnsupported, "too large to be decoded: leave it out of the source"});
   }
   if (Status status = Load(image); !status.ok()) return named(status);

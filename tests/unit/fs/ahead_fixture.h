@@ -17,9 +17,9 @@ namespace augur {
 // What RenderAhead needs: the record's blocks, checked, and memory for the result.
 class AheadFixture : public ViewsFixture {
  protected:
-  ViewFile Shown(const std::string& path) {
+  ViewFile FileAt(const std::string& path) {
     const Node node = PartsOf(NodeOf(path));
-    const Result<ViewFile> file = fs_->Show(node.view, static_cast<EntryNumber>(node.entry));
+    const Result<ViewFile> file = fs_->FileInView(node.view, static_cast<EntryNumber>(node.entry));
     EXPECT_TRUE(file.ok()) << file.status().text();
     return *file;
   }

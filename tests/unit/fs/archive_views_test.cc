@@ -206,7 +206,7 @@ TEST_F(ArchiveViewsTest, AReadTellsWhichSampleItAsksFor) {
     EXPECT_EQ(file.view, PartsOf(archive->node).view);
     const Result<std::string> image = ReadNow(NodeOf(*store_->PathOf(file.entry.number)), 0, file.size);
     EXPECT_EQ(*image, whole.substr(begins[number], file.size)) << "it is that image";
-    EXPECT_TRUE(fs_->Show(file.view, static_cast<EntryNumber>(file.entry.number))->IsSame(file));
+    EXPECT_TRUE(fs_->FileInView(file.view, static_cast<EntryNumber>(file.entry.number))->IsSame(file));
     samples.push_back(static_cast<EntryNumber>(file.entry.number));
   }
   ASSERT_EQ(foresight.Lists().size(), 1U);
@@ -236,7 +236,8 @@ class ChunkOfOneImageTest : public ArchiveViewsTest {
     const ViewFile& file = listener_.brought[0];
     EXPECT_TRUE(file.IsSame(listener_.reads[0].first));
     EXPECT_EQ(fs_->Archived(file.view), &foresight_);
-    EXPECT_TRUE(fs_->Show(file.view, static_cast<EntryNumber>(file.entry.number))->IsSame(file)) << "as an order's";
+    EXPECT_TRUE(fs_->FileInView(file.view, static_cast<EntryNumber>(file.entry.number))->IsSame(file))
+        << "as an order's";
   }
 
   Listener listener_;
@@ -258,7 +259,7 @@ TEST_F(ArchiveViewsTest, WhatIsReadAheadOfAnArchive) {
   EXPECT_EQ(fs_->Archived(view), &foresight);
   EXPECT_EQ(fs_->Archived(PartsOf(NodeOf(In("npy", ""))).view), nullptr);
   EXPECT_EQ(fs_->Archived(0), nullptr);
-  EXPECT_EQ(fs_->Show(view, static_cast<EntryNumber>(PartsOf(NodeOf("notes.txt")).entry)).status().code(),
+  EXPECT_EQ(fs_->FileInView(view, static_cast<EntryNumber>(PartsOf(NodeOf("notes.txt")).entry)).status().code(),
             Code::kNotFound);
   const auto image = static_cast<EntryNumber>(PartsOf(NodeOf("images/107.png")).entry);
   EXPECT_THAT(foresight.WithNeighbours(view, {image}, 0).files, ElementsAre(image)) << "nobody has read the archive";

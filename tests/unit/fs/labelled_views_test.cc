@@ -90,12 +90,12 @@ class LabelledViewsTest : public ViewsFixture {
     return label;
   }
 
-  ViewFile Shown(NodeId node, const std::string& path) {
+  ViewFile FileAt(NodeId node, const std::string& path) {
     const Result<Entry> entry = store_->Find(path);
     EXPECT_TRUE(entry.ok()) << path;
-    const Result<ViewFile> shown = fs_->Show(PartsOf(node).view, static_cast<EntryNumber>(entry->number));
-    EXPECT_TRUE(shown.ok()) << shown.status().text();
-    return shown.ok() ? *shown : ViewFile();
+    const Result<ViewFile> in_view = fs_->FileInView(PartsOf(node).view, static_cast<EntryNumber>(entry->number));
+    EXPECT_TRUE(in_view.ok()) << in_view.status().text();
+    return in_view.ok() ? *in_view : ViewFile();
   }
 
   // Zero, as the memory of a holder is.
@@ -110,8 +110,8 @@ TEST_F(LabelledViewsTest, OneRecordHasTwoLabels) {
   const NodeId other = NodeOf(In(kSpec, "b/2.pt"));
   EXPECT_EQ(LabelOf(one), 0);
   EXPECT_EQ(LabelOf(other), 1);
-  EXPECT_FALSE(Shown(one, "a/1.png").IsSame(Shown(other, "b/2.png")));
-  EXPECT_NE(Shown(one, "a/1.png").hash, Shown(other, "b/2.png").hash);
+  EXPECT_FALSE(FileAt(one, "a/1.png").IsSame(FileAt(other, "b/2.png")));
+  EXPECT_NE(FileAt(one, "a/1.png").hash, FileAt(other, "b/2.png").hash);
 }
 
 TEST_F(LabelledViewsTest, AnImageInNoClassIsAbsent) {
@@ -140,9 +140,9 @@ TEST_F(LabelledViewsTest, AFileIsOfOneGeneration) {
   ASSERT_TRUE(fs_->GetAttributes(before).ok());
   EXPECT_EQ(fs_->GetAttributes(before)->node, before);
   // What is read ahead is of the generation that is shown.
-  EXPECT_EQ(Shown(now, "c/2.png").label, 2);
+  EXPECT_EQ(FileAt(now, "c/2.png").label, 2);
   const auto number = static_cast<EntryNumber>(store_->Find("c/2.png")->number);
-  EXPECT_EQ(fs_->Show(PartsOf(before).view, number).status().code(), Code::kNotFound);
+  EXPECT_EQ(fs_->FileInView(PartsOf(before).view, number).status().code(), Code::kNotFound);
   // As a folder that was removed.
   EXPECT_EQ(fs_->Lookup(folder, "2.pt").status().code(), Code::kNotFound);
   EXPECT_THAT(List(folder), SizeIs(2)) << ". and ..";

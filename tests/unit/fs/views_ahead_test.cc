@@ -25,7 +25,7 @@ class AheadTest : public AheadFixture {
 
 TEST_F(AheadTest, WhatWasMadeAheadIsReadFromItsMemory) {
   for (const char* path : {"images/103.npy", "large.npy"}) {
-    const ViewFile file = Shown(In("npy", path));
+    const ViewFile file = FileAt(In("npy", path));
     ASSERT_TRUE(file.rendered);
     auto memory = Memory(file);
     ASSERT_TRUE(MakeNow(file, memory).ok());
@@ -47,7 +47,7 @@ TEST_F(AheadTest, WhatWasMadeAheadIsReadFromItsMemory) {
 }
 
 TEST_F(AheadTest, WhatSomebodyHasHadMadeIsCopied) {
-  const ViewFile file = Shown(In("npy", "images/104.npy"));
+  const ViewFile file = FileAt(In("npy", "images/104.npy"));
   const std::string expected = *ReadNow(NodeOf(In("npy", "images/104.npy")), 0, kReadBytesMax);
   const auto memory = Memory(file);
   ASSERT_TRUE(MakeNow(file, memory).ok());
@@ -62,7 +62,7 @@ TEST_F(AheadTest, WhoComesToWaitDoesNotWaitForTheOthers) {
   std::vector<ViewFile> files;
   std::atomic<int> rendered = 0;
   for (int i = 0; i < kImages; ++i) {
-    files.push_back(Shown(In("npy", "images/" + std::to_string(100 + i) + ".npy")));
+    files.push_back(FileAt(In("npy", "images/" + std::to_string(100 + i) + ".npy")));
     fs_->RenderAhead(files[i], Record(files[i].entry), Memory(files[i]),
                      [&](const Status& status) { rendered += status.ok() ? 1 : 0; });
   }
@@ -80,20 +80,20 @@ TEST_F(AheadTest, WhoComesToWaitDoesNotWaitForTheOthers) {
 }
 
 TEST_F(AheadTest, AFailureIsTold) {
-  const ViewFile file = Shown(In("npy", "broken.npy"));
+  const ViewFile file = FileAt(In("npy", "broken.npy"));
   EXPECT_EQ(MakeNow(file, Memory(file)).code(), Code::kCorrupt);
   EXPECT_EQ(statistics_.Get(Stat::kDecodeErrors), 1u);
 }
 
 TEST_F(AheadTest, AViewHasNamesForItsBytesOfItsOwn) {
-  const ViewFile one = Shown(In("npy", "images/103.npy"));
-  EXPECT_FALSE(one.hash == Shown(In("npy", "images/104.npy")).hash);
-  EXPECT_FALSE(one.hash == Shown(In("npy+crop=64", "images/103.npy")).hash);
-  EXPECT_EQ(one.hash, Shown(In("dtype=u8+npy", "images/103.npy")).hash) << "another spelling";
-  const ViewFile other = Shown(In("pixels", "notes.txt"));
+  const ViewFile one = FileAt(In("npy", "images/103.npy"));
+  EXPECT_FALSE(one.hash == FileAt(In("npy", "images/104.npy")).hash);
+  EXPECT_FALSE(one.hash == FileAt(In("npy+crop=64", "images/103.npy")).hash);
+  EXPECT_EQ(one.hash, FileAt(In("dtype=u8+npy", "images/103.npy")).hash) << "another spelling";
+  const ViewFile other = FileAt(In("pixels", "notes.txt"));
   EXPECT_FALSE(other.rendered);
   EXPECT_EQ(other.hash, other.entry.hash);
-  EXPECT_EQ(fs_->Show(one.view, static_cast<EntryNumber>(other.entry.number)).status().code(), Code::kNotFound);
+  EXPECT_EQ(fs_->FileInView(one.view, static_cast<EntryNumber>(other.entry.number)).status().code(), Code::kNotFound);
 }
 
 }  // namespace

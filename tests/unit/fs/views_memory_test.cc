@@ -60,7 +60,7 @@ class ViewsMemoryTest : public AheadFixture {
   // What the budget must be so that it has, beside tables, so many quarters of what the file is expected to take.
   uint64_t Budget(const std::string& path, uint64_t quarters) {
     OpenWithViews();
-    const ViewFile file = Shown(path);
+    const ViewFile file = FileAt(path);
     const uint64_t bytes = RenderJob::BytesToRender(*fs_->Views().front(), file.entry) * quarters / 4;
     shards_->Drain();
     engine_.reset();
@@ -79,7 +79,7 @@ TEST_F(ViewsMemoryTest, AReaderDoesNotWaitForWhatThoseAheadHold) {
   Hold();
   std::atomic<int> rendered = 0;
   for (int i = 0; i < kImages - 1; ++i) {
-    const ViewFile file = Shown(ImagePath(i));
+    const ViewFile file = FileAt(ImagePath(i));
     fs_->RenderAhead(file, Record(file.entry), Memory(file),
                      [&](const Status& status) { rendered += status.ok() ? 1 : 0; });
   }
@@ -101,7 +101,7 @@ TEST_F(ViewsMemoryTest, WhatTakesMoreThanExpectedWaitsWithNothing) {
   // room.
   OpenWithViews(Budget(path, 12));
   Hold();
-  const ViewFile file = Shown(beside);
+  const ViewFile file = FileAt(beside);
   std::promise<Status> rendered;
   fs_->RenderAhead(file, Record(file.entry), Memory(file), [&](const Status& status) { rendered.set_value(status); });
   const uint64_t held = fs_->rendered_bytes_used();
@@ -139,7 +139,7 @@ TEST_F(ViewsMemoryTest, WhatIsTooLargeAheadIsMadeWhenItIsRead) {
     const std::string path = In("npy+size=500", name);
     // The first is refused by its size; the second is expected to take less than half, and takes more.
     OpenWithViews(Budget(path, plain ? 5 : 7));
-    const ViewFile file = Shown(path);
+    const ViewFile file = FileAt(path);
     const Status status = MakeNow(file, Memory(file));
     EXPECT_EQ(status.code(), Code::kNoSpace);
     EXPECT_THAT(status.text(), HasSubstr("rendered when it is read"));
@@ -154,7 +154,7 @@ TEST_F(ViewsMemoryTest, WhatIsTooLargeAheadIsMadeWhenItIsRead) {
 TEST_F(ViewsMemoryTest, APlainImageTakesItsPixelsOnce) {
   const std::string path = In("npy", "plain.npy");
   OpenWithViews(Budget(path, 4));
-  const ViewFile file = Shown(path);
+  const ViewFile file = FileAt(path);
   const uint64_t bytes = RenderJob::BytesToRender(*fs_->Views().front(), file.entry);
   EXPECT_GE(bytes, file.size);
   EXPECT_LE(bytes, file.size + uint64_t{64} * kLarge * 3) << "and the rows that libjpeg holds";

@@ -214,8 +214,8 @@ TEST_F(ViewsTest, PathsFromOutsideAreThoseOfTheMount) {
   EXPECT_EQ(*paths.PathOf(static_cast<EntryNumber>(PartsOf(NodeOf("images/103.png")).entry)), "images/103.png");
   uint32_t number = 1;
   for (const char* spec : {"npy", "pixels", "pixels+all+as=ppm+names=own"}) {
-    ASSERT_TRUE(paths.Show(number, spec, false).ok());
-    EXPECT_EQ(paths.shown(), number);
+    ASSERT_TRUE(paths.SelectView(number, spec, false).ok());
+    EXPECT_EQ(paths.selected(), number);
     for (const auto& [name, attributes] : List(NodeOf(In(spec, "images")))) {
       if (name == "." || name == "..") continue;
       const auto entry = static_cast<EntryNumber>(PartsOf(attributes.node).entry);
@@ -226,13 +226,13 @@ TEST_F(ViewsTest, PathsFromOutsideAreThoseOfTheMount) {
     EXPECT_EQ(*paths.PathOf(0), In(spec, ""));
     ++number;
   }
-  ASSERT_TRUE(paths.Show(ViewTable::kRootNumber, "npy", true).ok());
+  ASSERT_TRUE(paths.SelectView(ViewTable::kRootNumber, "npy", true).ok());
   EXPECT_EQ(*paths.PathOf(static_cast<EntryNumber>(PartsOf(NodeOf("images/103.png")).entry)), "images/103.npy");
   EXPECT_EQ(*paths.PathOf(0), "");
   const auto notes = static_cast<EntryNumber>(PartsOf(NodeOf("notes.txt")).entry);
   EXPECT_EQ(paths.PathOf(notes).status().code(), Code::kNotFound);
   EXPECT_EQ(paths.FileIn(ViewTable::kRootNumber, 0, "notes.txt").status().code(), Code::kNotFound);
-  EXPECT_FALSE(paths.Show(7, "nonsense", false).ok());
+  EXPECT_FALSE(paths.SelectView(7, "nonsense", false).ok());
 }
 
 TEST_F(ViewsTest, AViewLivesAsLongAsTheKernelHasNodesOfIt) {

@@ -24,7 +24,7 @@ std::vector<std::string> WalkAll(const Store& store, const std::string& text, co
     const Result<bool> more = walk.Next(&item);
     EXPECT_TRUE(more.ok()) << more.status().text();
     if (!more.ok() || !*more) return all;
-    if (item.shown == Shown::kAbsent) {
+    if (item.role == ViewRole::kAbsent) {
       all.push_back("- " + item.source_path);
     } else if (item.entry.type == EntryType::kFile) {
       all.push_back(item.path + " " + std::to_string(item.size));
@@ -41,7 +41,7 @@ std::vector<std::string> Labels(const Store& store, const PathFilter& filter = {
   std::vector<std::string> all;
   ViewItem item;
   for (Result<bool> more = walk.Next(&item); more.ok() && *more; more = walk.Next(&item)) {
-    if (item.shown == Shown::kRendered) all.push_back(item.source_path + " " + std::to_string(item.label));
+    if (item.role == ViewRole::kRendered) all.push_back(item.source_path + " " + std::to_string(item.label));
   }
   return all;
 }

@@ -13,7 +13,7 @@ namespace {
 // Notes what is watched.
 class NotingView final : public MountView {
  public:
-  void Show(uint32_t /*view*/, const std::string& /*spec*/, bool /*is_root*/) override {}
+  void SelectView(uint32_t /*view*/, const std::string& /*spec*/, bool /*is_root*/) override {}
   bool usable() const override { return true; }
   bool watching() const override { return true; }
   void Stat(std::span<const EntryNumber> /*files*/, Done /*done*/) override { ADD_FAILURE(); }

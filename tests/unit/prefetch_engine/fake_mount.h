@@ -38,9 +38,9 @@ class FakeMount final : public PageSink, public MountView {
   FakeMount& operator=(const FakeMount&) = delete;
 
   // Both: there is but one view here, and its files are told apart by nobody.
-  void Show(uint32_t view) override { shown_ = view; }
-  void Show(uint32_t view, const std::string&, bool) override { shown_ = view; }
-  uint32_t shown() const { return shown_; }
+  void SelectView(uint32_t view) override { selected_ = view; }
+  void SelectView(uint32_t view, const std::string&, bool) override { selected_ = view; }
+  uint32_t selected() const { return selected_; }
 
   // PageSink.
   PushOutcome Push(EntryNumber file, uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
@@ -116,7 +116,7 @@ class FakeMount final : public PageSink, public MountView {
   std::deque<std::function<void()>> calls_;
   bool stop_ = false;
 
-  std::atomic<uint32_t> shown_ = 0;
+  std::atomic<uint32_t> selected_ = 0;
   OnDrop on_drop_;  // constant once there are drops
 
   std::thread thread_;

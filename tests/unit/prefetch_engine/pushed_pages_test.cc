@@ -14,7 +14,7 @@ namespace {
 // A kernel that knows no file.
 class UnknownFiles final : public PageSink {
  public:
-  void Show(uint32_t /*view*/) override {}
+  void SelectView(uint32_t /*view*/) override {}
   PushOutcome Push(EntryNumber /*file*/, uint64_t /*offset*/,
                    std::span<const std::span<const std::byte>> /*pieces*/) override {
     return PushOutcome::kUnknown;
@@ -25,7 +25,7 @@ class UnknownFiles final : public PageSink {
 // Keeps what it is asked, and answers when the test says so.
 class SlowView final : public MountView {
  public:
-  void Show(uint32_t /*view*/, const std::string& /*spec*/, bool /*is_root*/) override {}
+  void SelectView(uint32_t /*view*/, const std::string& /*spec*/, bool /*is_root*/) override {}
   bool usable() const override { return true; }
   bool watching() const override { return true; }
   void Stat(std::span<const EntryNumber> files, Done done) override {

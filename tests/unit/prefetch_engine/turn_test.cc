@@ -17,7 +17,7 @@ class PlainViews final : public ViewSource {
   uint32_t RootView() const override { return 0; }
   std::string SpecOf(uint32_t view) const override { return view == 0 ? "" : "view " + std::to_string(view); }
   const ArchivedFiles* Archived(uint32_t /*view*/) const override { return nullptr; }
-  Result<ViewFile> Show(uint32_t view, EntryNumber file) const override {
+  Result<ViewFile> FileInView(uint32_t view, EntryNumber file) const override {
     AUGUR_TRY_ASSIGN(entry, store_->Get(file));
     return ViewFile::Original(entry, view);
   }
@@ -39,13 +39,13 @@ TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingPredicted) {
   for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) > 0; })) << Told();
   const Order other = Shuffled(1);
-  for (const EntryNumber file : other) prefetcher_->OnRead(*views.Show(1, file), 0);
-  EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == 1; })) << Told();
+  for (const EntryNumber file : other) prefetcher_->OnRead(*views.FileInView(1, file), 0);
+  EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == 1; })) << Told();
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
   EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 0U);
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == 0; })) << Told();
   retained_cache_->Clear();
-  const ViewFile file = *views.Show(1, other.front());
+  const ViewFile file = *views.FileInView(1, other.front());
   prefetcher_->OnLoaded(file, 0, std::as_bytes(std::span(Content(other.front()))));
   EXPECT_TRUE(kept_->Find(file, 0).has_value());
   StopEngine();  // before the views
@@ -59,9 +59,9 @@ TEST_F(PrefetchEngineTest, AnotherViewWhenTheOrderHasEnded) {
   for (uint64_t round = 1; round <= 20; ++round) {
     const auto shown = static_cast<uint32_t>(round % 2);
     ASSERT_TRUE(prefetcher_->AddOrder(Shuffled(round), kBehind).ok());
-    for (const EntryNumber file : Shuffled(round)) prefetcher_->OnRead(*views.Show(1 - shown, file), 0);
-    for (int i = 0; i < 80; ++i) prefetcher_->OnRead(*views.Show(shown, files_[0]), 0);
-    EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == shown; })) << Told();
+    for (const EntryNumber file : Shuffled(round)) prefetcher_->OnRead(*views.FileInView(1 - shown, file), 0);
+    for (int i = 0; i < 80; ++i) prefetcher_->OnRead(*views.FileInView(shown, files_[0]), 0);
+    EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == shown; })) << Told();
   }
   StopEngine();
 }
@@ -89,14 +89,14 @@ class TurnsTest : public PrefetchEngineTest {
     const std::vector<EntryNumber> opened = {file};
     prefetcher_->OnOpened(view, opened);
     if (mount_->Pages(file)) return true;
-    prefetcher_->OnRead(*views_->Show(view, file), 0);
-    prefetcher_->OnReadToEnd(*views_->Show(view, file));
+    prefetcher_->OnRead(*views_->FileInView(view, file), 0);
+    prefetcher_->OnReadToEnd(*views_->FileInView(view, file));
     mount_->Brought(file, Content(file));
     return false;
   }
   void ReadAll(uint32_t view, uint64_t seed) {
     for (const EntryNumber file : FilesOf(view, seed)) (void)Read(view, file);
-    EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == view; })) << Told();
+    EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == view; })) << Told();
   }
 
   std::unique_ptr<PlainViews> views_;
@@ -111,7 +111,7 @@ TEST_F(TurnsTest, WhatTheOtherViewHasInThePageCacheStaysWhereThereIsRoomForBoth)
     for (const uint32_t view : {0U, 1U}) {
       for (const EntryNumber file : FilesOf(view, round)) EXPECT_TRUE(Read(view, file)) << view << ' ' << file;
       // Its first reads have made it the one that is followed; what is predicted of it is there already.
-      ASSERT_TRUE(WaitUntil([&] { return mount_->shown() == view; })) << Told();
+      ASSERT_TRUE(WaitUntil([&] { return mount_->selected() == view; })) << Told();
       const Order next = FilesOf(view, 10 + round);
       prefetcher_->Predict(Shared(next), view, true);
       EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
@@ -141,7 +141,7 @@ TEST_F(TurnsTest, AReaderOfTheViewThatIsLeftDoesNotHoldUpTheTurn) {
     for (const EntryNumber file : order) {
       if (!turns_ || reads == kReadsEachTime) return;
       if (std::ranges::find(dropped, file) != dropped.end()) continue;
-      prefetcher_->OnRead(*views_->Show(0, file), 0);
+      prefetcher_->OnRead(*views_->FileInView(0, file), 0);
       ++reads;
     }
   });
@@ -166,10 +166,10 @@ TEST_F(TurnsTest, WhatIsPredictedOfAnotherViewComesWhenItsTurnHasCome) {
   prefetcher_->Predict(Shared(third), 0, false);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
   for (const EntryNumber file : first) (void)Read(0, file);
-  ASSERT_TRUE(WaitUntil([&] { return mount_->shown() == 1; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return mount_->selected() == 1; })) << Told();
   for (const EntryNumber file : second) ASSERT_TRUE(WaitPushed(file)) << Told();
   for (const EntryNumber file : second) EXPECT_TRUE(Read(1, file)) << file;
-  EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == 0; })) << Told();
   for (const EntryNumber file : third) EXPECT_TRUE(Read(0, file)) << file;
   EXPECT_TRUE(mount_->dropped().empty());
 }
@@ -184,7 +184,7 @@ TEST_F(TurnsTest, WhatIsPredictedNoLongerDoesNotCome) {
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
   for (const EntryNumber file : first) (void)Read(0, file);
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
-  EXPECT_EQ(mount_->shown(), 0U);
+  EXPECT_EQ(mount_->selected(), 0U);
 }
 
 }  // namespace

@@ -12,12 +12,12 @@
 
 namespace augur {
 
-// ShownAttributes makes the attributes with which a mount shows entries of the store and archives: as whose files, by
+// MountAttributes makes the attributes with which a mount shows entries of the store and archives: as whose files, by
 // which numbers, and as large as their view makes them. Safe from any thread. REQUIRES: what it is given outlives it.
-class ShownAttributes {
+class MountAttributes {
  public:
   // `archives`: nullptr where there are no views.
-  ShownAttributes(const NodeOwner& owner, const NodeNumbers& numbers, ArchiveViews* archives)
+  MountAttributes(const NodeOwner& owner, const NodeNumbers& numbers, ArchiveViews* archives)
       : owner_(owner), numbers_(numbers), archives_(archives) {}
 
   // Of an entry of the generation that is shown. `view`: nullptr for the entry itself.
