@@ -128,7 +128,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   return settings;
 }
 
-uint64_t PagesToLeave(const MemoryRoom& room, uint64_t memory_bytes) {
+uint64_t PagesForReuse(const MemoryRoom& room, uint64_t memory_bytes) {
   return (room.available_bytes - std::min(room.available_bytes, memory_bytes)) / 2;
 }
 

@@ -61,6 +61,6 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
 
 // How much of the page cache may be left to files that were read and will be again: half of what the machine could
 // still use now beyond this memory budget, and the other half to everybody else.
-uint64_t PagesToLeave(const MemoryRoom& room, uint64_t memory_bytes);
+uint64_t PagesForReuse(const MemoryRoom& room, uint64_t memory_bytes);
 
 }  // namespace augur

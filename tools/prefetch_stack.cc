@@ -32,9 +32,9 @@ Status PrefetchStack::Make(RecordCache& cache, bool reads_server,
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(base_.options.io, kReadsInFlight, 1));
   engine_ = std::move(engine);
   shards_ = make_shards(*engine_);
-  const auto left_bytes_max = [budget = base_.settings.memory_bytes] {
+  const auto reusable_bytes_max = [budget = base_.settings.memory_bytes] {
     const Result<MemoryRoom> room = MachineMemory();
-    return room.ok() ? PagesToLeave(*room, budget) : 0;
+    return room.ok() ? PagesForReuse(*room, budget) : 0;
   };
   const unsigned reads_max = reads_server ? base_.options.remote.requests_max : kReadsInFlight;
   prefetcher_ =
@@ -44,7 +44,7 @@ Status PrefetchStack::Make(RecordCache& cache, bool reads_server,
                                                      .push_window_bytes_max = base_.settings.prefetch.push_window_bytes,
                                                      .lent_window_bytes_max = base_.settings.prefetch.lent_window_bytes,
                                                      .order_bytes_max = base_.settings.prefetch.order_bytes_max,
-                                                     .left_bytes_max = left_bytes_max,
+                                                     .reusable_bytes_max = reusable_bytes_max,
                                                      .page_cache_drops = [] { return PageCacheDrops().value_or(0); },
                                                      .keeps_read = base_.options.cache.place == CachePlace::kShm,
                                                      .opens_asked = base_.options.observe == Observe::kOpen,

@@ -14,7 +14,7 @@ void FileStates::Meet() {
 uint64_t FileStates::TableBytes() const {
   const ReadSchedule& schedule = in_.schedule;
   return schedule.slot_count() * kBytesPerFile + (schedule.end() - schedule.begin()) * EpochOrder::kBytesPerRead +
-         pages_.left().count() * kBytesPerLeft;
+         pages_.reusable().count() * kBytesPerReusable;
 }
 
 bool FileStates::IsResident(Slot slot) const {

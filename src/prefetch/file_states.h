@@ -16,9 +16,9 @@ namespace augur {
 // cache, and the next file to read; Reclassify puts a file right in these after a change. Not synchronized; no I/O.
 class FileStates {
  public:
-  // Memory in the tables, beside the queued orders: for each file that was met, about, and for each file that is left.
+  // Memory in the tables, beside the queued orders: for each file that was met, about, and for each reusable file.
   static constexpr uint64_t kBytesPerFile = 160;
-  static constexpr uint64_t kBytesPerLeft = 120;
+  static constexpr uint64_t kBytesPerReusable = 120;
   // In ready(), the key of a file that has no predicted use and is held only to be pushed: it goes before kept ones.
   static constexpr Position kHeldNever = kNever - 1;
 

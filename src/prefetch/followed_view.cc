@@ -36,16 +36,16 @@ uint64_t FollowedView::CachedBytes() {
   uint64_t bytes = means_.unplanned.files() * files_->MeanPages();
   if (prefetch_) {
     const PlannerGauges now = prefetch_->planner().gauges();
-    bytes += now.push_window_bytes + now.left_bytes;
+    bytes += now.push_window_bytes + now.reusable_bytes;
   }
   return bytes;
 }
 
 // Whether the page cache has room for that, and for what other views have there, beside all files of the wanted one.
 bool FollowedView::HasRoomBeside(uint64_t cached_bytes) {
-  if (means_.mount.sink == nullptr || !means_.options.left_bytes_max) return false;
+  if (means_.mount.sink == nullptr || !means_.options.reusable_bytes_max) return false;
   const uint64_t all = ViewFiles(means_.store, means_.mount.views, turns_.wanted()).AllPages();
-  return means_.unplanned.BytesBeside(turns_.wanted()) + cached_bytes + all <= means_.options.left_bytes_max();
+  return means_.unplanned.BytesBeside(turns_.wanted()) + cached_bytes + all <= means_.options.reusable_bytes_max();
 }
 
 std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
@@ -65,7 +65,7 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
     for (const EntryNumber file : pushed) means_.unplanned.Add(file);
     rest = prefetch_->planner().Rest();
   }
-  if (stays) means_.unplanned.Leave(left_view, cached_bytes);
+  if (stays) means_.unplanned.Suspend(left_view, cached_bytes);
   means_.unplanned.Forget();
   means_.folders.Clear();
   prefetch_.reset();

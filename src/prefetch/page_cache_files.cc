@@ -27,7 +27,7 @@ bool PageCacheFiles::EndPush(Slot slot) {
 
 void PageCacheFiles::BeginDrop(Slot slot) {
   states_[slot].dropping = true;
-  states_[slot].assumed = false;
+  states_[slot].assumed_cached = false;
   dropping_bytes_ += in_.PagesOf(slot);
 }
 

@@ -12,7 +12,7 @@
 namespace augur {
 
 // PageCacheFiles knows which files the page cache should have: pushed ones, among them those that a READ brought in and
-// whose reader is not done with them, and those that were read and are left for a later use. It also remembers what the
+// whose reader is not done with them, and those that were read and are left for reuse. It also remembers what the
 // kernel said to pushes. Not synchronized. A method with a slot requires that Meet has seen it.
 class PageCacheFiles {
  public:
@@ -20,13 +20,13 @@ class PageCacheFiles {
   // The schedule knows more files.
   void Meet() { states_.resize(in_.schedule.slot_count()); }
 
-  bool Contains(Slot slot) const { return pushed_.Contains(slot) || left_.Contains(slot); }
+  bool Contains(Slot slot) const { return pushed_.Contains(slot) || reusable_.Contains(slot); }
   // The use for which the page cache has it. REQUIRES: contained.
-  Position UseOf(Slot slot) const { return left_.Contains(slot) ? left_.UseOf(slot) : pushed_.UseOf(slot); }
+  Position UseOf(Slot slot) const { return reusable_.Contains(slot) ? reusable_.UseOf(slot) : pushed_.UseOf(slot); }
   UseQueue& pushed() { return pushed_; }
   const UseQueue& pushed() const { return pushed_; }
-  UseQueue& left() { return left_; }
-  const UseQueue& left() const { return left_; }
+  UseQueue& reusable() { return reusable_; }
+  const UseQueue& reusable() const { return reusable_; }
   uint64_t pushing_bytes() const { return pushing_bytes_; }
   uint64_t dropping_bytes() const { return dropping_bytes_; }
   // Of pushed files, and of those that are being pushed or dropped.
@@ -55,9 +55,9 @@ class PageCacheFiles {
   // The next use is another one. True: the file was not to be pushed until now.
   bool ForgetRefusal(Slot slot);
 
-  // The file is in left() by assumption only, until TakeAssumed. Returns whether it was.
-  void Assume(Slot slot) { states_[slot].assumed = true; }
-  bool TakeAssumed(Slot slot) { return std::exchange(states_[slot].assumed, false); }
+  // The file is in reusable() by assumption only, until TakeAssumed. Returns whether it was.
+  void SetAssumed(Slot slot) { states_[slot].assumed_cached = true; }
+  bool TakeAssumed(Slot slot) { return std::exchange(states_[slot].assumed_cached, false); }
 
  private:
   struct State {
@@ -69,13 +69,13 @@ class PageCacheFiles {
     bool asked = false;         // Statted after that
     bool pushed_asked = false;  // ... before the push under way was begun
     bool unpushable = false;    // the kernel does not know it even after that
-    bool assumed = false;
+    bool assumed_cached = false;
   };
 
   const PlannerInput& in_;
   std::vector<State> states_;  // by slot
   UseQueue pushed_;
-  UseQueue left_;
+  UseQueue reusable_;
   uint64_t pushing_bytes_ = 0;
   uint64_t dropping_bytes_ = 0;
 };

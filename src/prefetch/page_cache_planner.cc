@@ -158,7 +158,7 @@ void PageCachePlanner::Dropped(Slot slot) {
 
 std::vector<EntryNumber> PageCachePlanner::TakeAll() {
   std::vector<EntryNumber> files;
-  for (UseQueue* queue : {&files_.pages().pushed(), &files_.pages().left()}) {
+  for (UseQueue* queue : {&files_.pages().pushed(), &files_.pages().reusable()}) {
     while (!queue->empty()) {
       const Slot slot = queue->last().second;
       files.push_back(in_.schedule.FileOf(slot));

@@ -17,7 +17,8 @@ constexpr Position kPushAheadMin = 128;
 // by page, another copy may take longer than the read. Where a region was read for it, it is no memory to count on.
 bool PageCacheWindow::HoldsAll() const {
   const bool regions = in_.mode.in_regions() && !in_.schedule.epochs().empty();
-  return in_.limits.push_window_bytes_max > 0 && !regions && reader_pages_.left_bytes_max() >= in_.limits.data_bytes;
+  return in_.limits.push_window_bytes_max > 0 && !regions &&
+         reader_pages_.reusable_bytes_max() >= in_.limits.data_bytes;
 }
 
 // Where the page cache holds everything, it has the bytes of the retained cache as well, which then needs few. In

@@ -100,14 +100,14 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
 void Planner::Passed(Slot slot) {
   files_.pages().ForgetRefusal(slot);
   (void)files_.staging().TryAgain(slot);
-  reader_pages_.Leave(slot);
+  reader_pages_.LeaveForReuse(slot);
   if (files_.staging().Holds(slot)) files_.staging().Release(slot);
   files_.Reclassify(slot);
 }
 
-void Planner::WasRead(EntryNumber file) {
+void Planner::AssumeCached(EntryNumber file) {
   const Slot slot = SlotOf(file);
-  if (slot != kNoSlot) reader_pages_.WasRead(slot);
+  if (slot != kNoSlot) reader_pages_.AssumeCached(slot);
 }
 
 void Planner::Keeps(EntryNumber file) {
@@ -168,7 +168,7 @@ PlannerGauges Planner::gauges() const {
           .staging_bytes = staging.held_bytes() + staging.reading_bytes(),
           .kept_bytes = files_.kept().bytes(),
           .push_window_bytes = files_.pages().window_bytes(),
-          .left_bytes = files_.pages().left().bytes(),
+          .reusable_bytes = files_.pages().reusable().bytes(),
           .ready_files = files_.ready().count(),
           .in_regions = in_.mode.in_regions(),
           .lost = in_.reader.lost()};

@@ -36,7 +36,7 @@ struct PlannerGauges {
   uint64_t staging_bytes = 0;
   uint64_t kept_bytes = 0;
   uint64_t push_window_bytes = 0;  // pushed, or brought in by a reader that is not done with it
-  uint64_t left_bytes = 0;         // read, and left in the page cache
+  uint64_t reusable_bytes = 0;     // read, and left in the page cache
   uint64_t ready_files = 0;        // read, and could be pushed
   bool in_regions = false;
   bool lost = false;  // ReaderPosition::lost
@@ -49,7 +49,7 @@ struct PlannerGauges {
 class Planner {
  public:
   static constexpr uint64_t kBytesPerFile = FileStates::kBytesPerFile;
-  static constexpr uint64_t kBytesPerLeft = FileStates::kBytesPerLeft;
+  static constexpr uint64_t kBytesPerReusable = FileStates::kBytesPerReusable;
   static uint64_t MeanPages(uint64_t mean_bytes) { return PlannerInput::MeanPages(mean_bytes); }
 
   // `disk`: the model of the disk, as learned so far; it goes on learning here. It outlives the planner, so that the
@@ -71,8 +71,8 @@ class Planner {
   WarmPlanner& warm() { return warm_; }
 
   // A file was read to its end before it was known here, or is just being read whole, by its reader or with what he
-  // reads. So the page cache should have it: it is taken for left there, until many of such files turn out not to be.
-  void WasRead(EntryNumber file);
+  // reads. So the page cache should have it: it is taken for reusable, until many of such files turn out not to be.
+  void AssumeCached(EntryNumber file);
   bool Knows(EntryNumber file) const { return SlotOf(file) != kNoSlot; }
 
   // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
@@ -91,8 +91,8 @@ class Planner {
 
   // The machine has more memory, or less, to leave files in the page cache that were read. `emptied`: the kernel's
   // whole page cache was dropped by hand (/proc/sys/vm/drop_caches) since the last call.
-  void SetLeftMax(uint64_t bytes, bool emptied) {
-    in_.limits.left_bytes_max = bytes;
+  void SetReusableMax(uint64_t bytes, bool emptied) {
+    in_.limits.reusable_bytes_max = bytes;
     reader_pages_.SetEmptied(emptied);
   }
 

@@ -23,11 +23,11 @@ struct PlannerLimits {
   uint64_t push_window_bytes_max = 0;  // pushed into the page cache and not dropped; 0: nothing is pushed
   // Of those, what the retained cache may have beyond its own on a seek-bound disk.
   uint64_t lent_window_bytes_max = 0;
-  uint64_t left_bytes_max = 0;  // of files that were read, left in the page cache for their next use
-  // What all files that there are take of the page cache: as long as that much may be left, files in it are not kept as
-  // well. UINT64_MAX: they are, whatever the page cache has room for.
+  uint64_t reusable_bytes_max = 0;  // of files that were read, left in the page cache for their next use
+  // What all files that there are take of the page cache: as long as that much may be reusable, files in it are not
+  // kept as well. UINT64_MAX: they are, whatever the page cache has room for.
   uint64_t data_bytes = UINT64_MAX;
-  uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
+  uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left for reuse
   uint32_t reads_max = 32;                // under way, however far away the disk is
   uint32_t near_reads_max = 32;           // ... where it is near
   // Reads are under way for this time of the disk's work, beyond the round trip. So a demand read that comes now waits

@@ -23,7 +23,7 @@ void PrefetchStatus::Publish(const Now& now, const DiskModel& disk) {
   statistics_.Set(Gauge::kOrderPosition, planner.position);
   statistics_.Set(Gauge::kOrderFiles, planner.end);
   statistics_.Set(Gauge::kPushWindowBytes, planner.push_window_bytes);
-  statistics_.Set(Gauge::kPageCacheLeftBytes, planner.left_bytes);
+  statistics_.Set(Gauge::kPageCacheLeftBytes, planner.reusable_bytes);
   statistics_.Set(Gauge::kOrderBytes, now.table_bytes);
   const MutexLock lock(mu_);
   if (disk.known()) {

@@ -139,7 +139,8 @@ void Prefetcher::OnRead(const ViewFile& file, uint32_t reader) {
 
 void Prefetcher::OnBrought(const ViewFile& file) {
   PostAccesses([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
-    if (view == view_.turns().followed() && view_.prefetch() != nullptr) view_.prefetch()->planner().WasRead(number);
+    if (view == view_.turns().followed() && view_.prefetch() != nullptr)
+      view_.prefetch()->planner().AssumeCached(number);
     ReadToEnd(view, number, bytes);
   });
 }

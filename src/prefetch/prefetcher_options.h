@@ -14,7 +14,7 @@ struct PrefetcherOptions {
   uint64_t order_bytes_max = 0;        // memory for orders
   // How much of the page cache there is now for files that were read and will be again; asked once a second while
   // something is followed. None where it is empty.
-  std::function<uint64_t()> left_bytes_max;
+  std::function<uint64_t()> reusable_bytes_max;
   // How often the kernel's whole page cache was dropped by hand so far; asked along with that.
   std::function<uint64_t()> page_cache_drops;
   // What the page cache has room for is kept as well: another mount may need it, or the next run.

@@ -6,8 +6,8 @@
 
 namespace augur {
 
-uint64_t ReaderPages::left_bytes_max() const {
-  return evidence_.Reclaims(recent_.seen()) ? 0 : in_.limits.left_bytes_max;
+uint64_t ReaderPages::reusable_bytes_max() const {
+  return evidence_.Reclaims(recent_.seen()) ? 0 : in_.limits.reusable_bytes_max;
 }
 
 // The readers of files that were asked for some time ago have them by now.
@@ -15,19 +15,20 @@ void ReaderPages::Count() {
   recent_.Count();
   for (const Slot slot : recent_.TakeDone(in_.reader.options().lag)) {
     if (in_.limits.push_window_bytes_max == 0) {
-      Assume(slot);
+      AddAssumed(slot);
       files_.Release(slot);
     }
     if (!files_.pages().pushed().Contains(slot)) continue;
-    Leave(slot);
-    // A file that is not left is dropped soon, and the retained cache need not give way for such a short time.
-    if (files_.pages().left().Contains(slot)) files_.Reclassify(slot);
+    LeaveForReuse(slot);
+    // A file that is not left for reuse is dropped soon, and the retained cache need not give way for such a short
+    // time.
+    if (files_.pages().reusable().Contains(slot)) files_.Reclassify(slot);
   }
 }
 
 void ReaderPages::Saw(Slot slot, bool missed, Position here) {
   PageCacheFiles& pages = files_.pages();
-  if (missed && pages.left().Contains(slot)) FoundGone(slot);
+  if (missed && pages.reusable().Contains(slot)) FoundGone(slot);
   // It was pushed though no order was known, and is as good as passed.
   if (in_.schedule.epochs().empty() && pages.pushed().Contains(slot) && !recent_.Contains(slot)) StillRead(slot);
   if (!missed) return;
@@ -72,10 +73,10 @@ void ReaderPages::SetEmptied(bool emptied) {
   if (!emptied) return evidence_.Confirm();
   evidence_.Emptied();
   PageCacheFiles& pages = files_.pages();
-  while (!pages.left().empty()) {
-    const Slot file = pages.left().last().second;
+  while (!pages.reusable().empty()) {
+    const Slot file = pages.reusable().last().second;
     pages.TakeAssumed(file);
-    pages.left().Remove(file);
+    pages.reusable().Remove(file);
     files_.Reclassify(file);
   }
   // What readers are just copying is not dropped.
@@ -97,61 +98,61 @@ void ReaderPages::StillRead(Slot slot) {
 }
 
 // Not the pages of a sentinel, which is to be missed at its next use.
-void ReaderPages::Leave(Slot slot) {
+void ReaderPages::LeaveForReuse(Slot slot) {
   PageCacheFiles& pages = files_.pages();
   const Position use = in_.NextUnread(slot);
-  if (pages.left().Contains(slot)) {
+  if (pages.reusable().Contains(slot)) {
     if (pages.TakeAssumed(slot)) evidence_.AssumedIsThere();
-    return pages.left().Move(slot, use);
+    return pages.reusable().Move(slot, use);
   }
   if (!pages.pushed().Contains(slot)) return;
   const uint64_t bytes = in_.PagesOf(slot);
   const bool sentinel = use != kNever && in_.IsSentinel(use);
   if (sentinel || !HasRoomFor(bytes)) return pages.pushed().Move(slot, use);
   pages.pushed().Remove(slot);
-  pages.left().Add(slot, use, bytes);
+  pages.reusable().Add(slot, use, bytes);
 }
 
 bool ReaderPages::HasRoomFor(uint64_t bytes) const {
-  return files_.pages().left().bytes() + bytes <= left_bytes_max() &&
-         files_.TableBytes() + FileStates::kBytesPerLeft <= in_.limits.table_bytes_max;
+  return files_.pages().reusable().bytes() + bytes <= reusable_bytes_max() &&
+         files_.TableBytes() + FileStates::kBytesPerReusable <= in_.limits.table_bytes_max;
 }
 
 // A READ under way still needs the bytes, and it is not told when it has them. What its reader is just asking for is
-// left then.
-void ReaderPages::WasRead(Slot slot) {
+// reusable then.
+void ReaderPages::AssumeCached(Slot slot) {
   const bool waits = in_.limits.push_window_bytes_max == 0;
-  if (!waits || !in_.reader.IsBeingRead(slot)) Assume(slot);
+  if (!waits || !in_.reader.IsBeingRead(slot)) AddAssumed(slot);
   if (waits) recent_.Add(slot);
 }
 
 // Not where sentinels are needed: they are to be missed.
-void ReaderPages::Assume(Slot slot) {
+void ReaderPages::AddAssumed(Slot slot) {
   PageCacheFiles& pages = files_.pages();
   if (in_.limits.sentinel_every > 0 || pages.Contains(slot)) return;
   const uint64_t bytes = in_.PagesOf(slot);
   if (bytes == 0 || !HasRoomFor(bytes)) return;
-  pages.left().Add(slot, in_.NextUnread(slot), bytes);
-  pages.Assume(slot);
+  pages.reusable().Add(slot, in_.NextUnread(slot), bytes);
+  pages.SetAssumed(slot);
   files_.Reclassify(slot);
 }
 
-// The file was left, and is not there.
+// The file was reusable, and is not there.
 void ReaderPages::FoundGone(Slot slot) {
-  files_.pages().left().Remove(slot);
+  files_.pages().reusable().Remove(slot);
   if (files_.pages().TakeAssumed(slot)) {
-    if (evidence_.AssumedIsGone()) AssumeNothing();
+    if (evidence_.AssumedIsGone()) ForgetAssumed();
     return;
   }
   const uint64_t place = !in_.schedule.epochs().empty() ? in_.reader.front() : recent_.seen();
-  evidence_.LeftIsGone(place, recent_.seen(), in_.schedule.slot_count());
+  evidence_.ReusableIsGone(place, recent_.seen(), in_.schedule.slot_count());
 }
 
 // Such files were not read whole, or the kernel has given their pages away.
-void ReaderPages::AssumeNothing() {
+void ReaderPages::ForgetAssumed() {
   for (Slot slot = 0; slot < in_.schedule.slot_count(); ++slot) {
     if (!files_.pages().TakeAssumed(slot)) continue;
-    files_.pages().left().Remove(slot);
+    files_.pages().reusable().Remove(slot);
     files_.Reclassify(slot);
   }
 }
@@ -159,17 +160,17 @@ void ReaderPages::AssumeNothing() {
 std::optional<Slot> ReaderPages::TakeExcess() {
   PageCacheFiles& pages = files_.pages();
   // A little at a time: files that are being dropped count as pushed.
-  if (pages.left().bytes() <= left_bytes_max() || pages.dropping_bytes() > PlannerInput::kDropAheadBytes)
+  if (pages.reusable().bytes() <= reusable_bytes_max() || pages.dropping_bytes() > PlannerInput::kDropAheadBytes)
     return std::nullopt;
-  const Slot last = pages.left().last().second;
-  pages.left().Remove(last);
+  const Slot last = pages.reusable().last().second;
+  pages.reusable().Remove(last);
   return last;
 }
 
 void ReaderPages::ComputeUsesAnew() {
   const auto next = [this](Slot slot) { return in_.NextUnread(slot); };
   files_.pages().pushed().MoveAll([&](Slot slot) { return recent_.Contains(slot) ? in_.reader.front() : next(slot); });
-  files_.pages().left().MoveAll(next);
+  files_.pages().reusable().MoveAll(next);
 }
 
 }  // namespace augur

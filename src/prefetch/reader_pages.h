@@ -12,15 +12,15 @@
 namespace augur {
 
 // ReaderPages decides what becomes of files in the page cache that a reader has asked for: they stay while the reader
-// may still copy them, and are left for their next use where the machine has room beside the window. Not synchronized;
+// may still copy them, and are left for reuse where the machine has room beside the window. Not synchronized;
 // no I/O, no clock.
 class ReaderPages {
  public:
   // REQUIRES: both outlive it.
   ReaderPages(const PlannerInput& in, FileStates& files) : in_(in), files_(files) {}
 
-  // What may be left now.
-  uint64_t left_bytes_max() const;
+  // What may be left for reuse now.
+  uint64_t reusable_bytes_max() const;
 
   // A read of any file was seen. Before Saw.
   void Count();
@@ -33,12 +33,12 @@ class ReaderPages {
   // The push of a file has failed, but a READ has brought the file in meanwhile.
   void TakeBrought(Slot slot);
   // The reader is done with a use of the file. Then Reclassify.
-  void Leave(Slot slot);
-  // The file was read before the planner knew it, or is being read: it counts as left from then on, or when its reader
-  // is done with it, until many of such files turn out to be gone. Where nothing is pushed, it is let go from the
-  // staging when the READ has its bytes.
-  void WasRead(Slot slot);
-  // A file beyond what may be left, to be dropped; it is not left any more.
+  void LeaveForReuse(Slot slot);
+  // The file was read before the planner knew it, or is being read: it counts as reusable from then on, or when its
+  // reader is done with it, until many of such files turn out to be gone. Where nothing is pushed, it is let go from
+  // the staging when the READ has its bytes.
+  void AssumeCached(Slot slot);
+  // A file beyond what may be left for reuse, to be dropped; it is not reusable any more.
   std::optional<Slot> TakeExcess();
   // Whether the kernel's whole page cache was dropped by hand since the last call: then no file that was left there, or
   // pushed for a later use, is there any more. That is no sign of the kernel's needs.
@@ -50,8 +50,8 @@ class ReaderPages {
   bool HasRoomFor(uint64_t bytes) const;
   void StillRead(Slot slot);
   void FoundGone(Slot slot);
-  void Assume(Slot slot);
-  void AssumeNothing();
+  void AddAssumed(Slot slot);
+  void ForgetAssumed();
   Position PushedAreGone(Position after);
 
   const PlannerInput& in_;

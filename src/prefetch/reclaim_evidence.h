@@ -11,23 +11,23 @@ namespace augur {
 // files: it may have other uses for the memory, or give it back to a host (DAMON). Not synchronized; no clock.
 class ReclaimEvidence {
  public:
-  // The page cache had lost a file that was left there. One of many is the kernel's right; a burst of them is not.
+  // The page cache had lost a reusable file. One of many is the kernel's right; a burst of them is not.
   // `place`: of the reader; `reads`: all that were seen; `files`: that the planner knows.
-  void LeftIsGone(uint64_t place, uint64_t reads, uint64_t files) {
-    if (gone_.Count(place)) leave_from_ = reads + kReadsWithoutLeaving * files;
+  void ReusableIsGone(uint64_t place, uint64_t reads, uint64_t files) {
+    if (gone_.Count(place)) reuse_from_ = reads + kReadsWithoutReuse * files;
   }
-  // True while the kernel takes files that are left: no more should be left.
-  bool Reclaims(uint64_t reads) const { return reads < leave_from_; }
+  // True while the kernel takes reusable files: no more should be left.
+  bool Reclaims(uint64_t reads) const { return reads < reuse_from_; }
 
   // The page cache was emptied by hand. The files that it has lost of late, since the last call of Confirm, say nothing
   // of the kernel.
   void Emptied() {
     gone_.Clear();
-    leave_from_ = confirmed_leave_from_;
+    reuse_from_ = confirmed_reuse_from_;
     assumed_there_ = assumed_gone_ = 0;
   }
   // It was not emptied by hand: the files that it has lost until now count.
-  void Confirm() { confirmed_leave_from_ = leave_from_; }
+  void Confirm() { confirmed_reuse_from_ = reuse_from_; }
 
   // The page cache had lost a file that was pushed for the read at this place. True: so it did with every other one of
   // late, and none that was pushed is to be counted on.
@@ -45,8 +45,8 @@ class ReclaimEvidence {
  private:
   static constexpr uint64_t kGoneMax = 64;
   static constexpr uint64_t kGonePlaces = 1024;
-  // After a burst nothing is left for this number of reads, for each file that the planner knows.
-  static constexpr uint64_t kReadsWithoutLeaving = 4;
+  // After a burst nothing is left for reuse for this number of reads, for each file that the planner knows.
+  static constexpr uint64_t kReadsWithoutReuse = 4;
   static constexpr uint64_t kAssumedGoneMax = 16;
 
   // Half of them: then to read again the files that are still there costs no more than to read those that are gone. Of
@@ -56,8 +56,8 @@ class ReclaimEvidence {
 
   BurstCounter gone_{kGoneMax, kGonePlaces};
   BurstCounter pushed_gone_{kPushedGoneMax, kPushedGonePlaces};
-  uint64_t leave_from_ = 0;  // reads seen
-  uint64_t confirmed_leave_from_ = 0;
+  uint64_t reuse_from_ = 0;  // reads seen
+  uint64_t confirmed_reuse_from_ = 0;
   uint64_t assumed_there_ = 0;
   uint64_t assumed_gone_ = 0;
 };

@@ -36,7 +36,7 @@ void UnplannedPages::AddOther(uint32_t view, EntryNumber file, uint64_t bytes) {
   pages.bytes += bytes;
 }
 
-void UnplannedPages::Leave(uint32_t view, uint64_t bytes) {
+void UnplannedPages::Suspend(uint32_t view, uint64_t bytes) {
   Of(view) = {.files = std::exchange(followed_, {}), .bytes = bytes};
 }
 

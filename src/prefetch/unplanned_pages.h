@@ -33,8 +33,8 @@ class UnplannedPages {
   // A file of a view that is not followed, of `bytes`.
   void AddOther(uint32_t view, EntryNumber file, uint64_t bytes);
   // What the followed view has stays there, while another is followed; `bytes`: of all of its files.
-  void Leave(uint32_t view, uint64_t bytes);
-  // A view that was left is followed again.
+  void Suspend(uint32_t view, uint64_t bytes);
+  // A suspended view is followed again.
   void Resume(uint32_t view);
   // Of all views that are not followed but this one.
   uint64_t BytesBeside(uint32_t view) const;

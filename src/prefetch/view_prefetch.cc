@@ -97,7 +97,7 @@ void ViewPrefetch::Append(const SharedOrder& order, OrderSource source) {
 // Where they lie in archives, with the images that are read along with them.
 void ViewPrefetch::Queue(const SharedOrder& order) {
   if (!files_.in_archives()) return planner_->Append(order);
-  const uint64_t room = means_.options.left_bytes_max ? means_.options.left_bytes_max() : 0;
+  const uint64_t room = means_.options.reusable_bytes_max ? means_.options.reusable_bytes_max() : 0;
   NeighbourOrder with = files_.WithNeighbours(order->files(), room / files_.MeanPages());
   planner_->Append(std::make_shared<const EpochOrder>(std::move(with.files)), std::move(with.beside));
 }
@@ -121,7 +121,7 @@ void ViewPrefetch::Fill(std::shared_ptr<const Order> files) {
 
 // What was read before it was known to be read again need not be brought again.
 void ViewPrefetch::TakeUnplanned(const Order& files) {
-  for (const EntryNumber file : means_.unplanned.Take(files)) planner_->WasRead(file);
+  for (const EntryNumber file : means_.unplanned.Take(files)) planner_->AssumeCached(file);
 }
 
 bool ViewPrefetch::AtEnd() const {
@@ -180,7 +180,7 @@ void ViewPrefetch::LookWhatIsSeen() {
 }
 
 void ViewPrefetch::LookForRoom() {
-  if (!(pushes_ || files_.in_archives()) || !means_.options.left_bytes_max) return;
+  if (!(pushes_ || files_.in_archives()) || !means_.options.reusable_bytes_max) return;
   const uint64_t now_us = SteadyNowUs();
   if (room_asked_us_ != 0 && now_us - room_asked_us_ < kRoomEveryUs) return;
   const uint64_t drops = means_.options.page_cache_drops ? means_.options.page_cache_drops() : 0;
@@ -188,10 +188,10 @@ void ViewPrefetch::LookForRoom() {
   drops_seen_ = drops;
   room_asked_us_ = now_us;
   // What is followed goes before what other views have left there, which then is the kernel's to keep or to take.
-  const uint64_t room = means_.options.left_bytes_max();
+  const uint64_t room = means_.options.reusable_bytes_max();
   const bool others_fit = means_.unplanned.BytesBeside(files_.view()) + files_.AllPages() <= room;
   if (emptied || !others_fit) means_.unplanned.ForgetOthers();
-  planner_->SetLeftMax(room - means_.unplanned.BytesBeside(files_.view()), emptied);
+  planner_->SetReusableMax(room - means_.unplanned.BytesBeside(files_.view()), emptied);
 }
 
 void ViewPrefetch::CarryOut() {

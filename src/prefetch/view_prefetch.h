@@ -65,7 +65,7 @@ class ViewPrefetch {
 
   // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.
   static constexpr uint64_t OrderBytes(uint64_t files) {
-    return files * (Planner::kBytesPerFile + Planner::kBytesPerLeft + 8 * EpochOrder::kBytesPerRead);
+    return files * (Planner::kBytesPerFile + Planner::kBytesPerReusable + 8 * EpochOrder::kBytesPerRead);
   }
 
   ViewPrefetch(const Means& means, ViewFiles& files);

@@ -47,7 +47,7 @@ class ArchivePlanning {
                 [this](uint64_t offset, uint64_t bytes) { Read(offset, bytes); }),
         planner_([](EntryNumber file) { return Place(file); }, disk_, Limits(script),
                  ReaderPositionOptions::OfArchives(script.staging_bytes / kSampleBytes)) {
-    planner_.SetLeftMax(uint64_t{16} << 30, false);
+    planner_.SetReusableMax(uint64_t{16} << 30, false);
   }
 
   static FilePlace Place(EntryNumber file) {
@@ -103,7 +103,7 @@ class ArchivePlanning {
     const ArchiveReads::Told seen = reads_.Take(
         {.node = 1, .reader = static_cast<uint32_t>(worker_) + 1, .offset = offset, .bytes = bytes}, touched);
     for (const Entry& image : seen.asked) planner_.Saw(static_cast<EntryNumber>(image.number), true, ++now_us_);
-    for (const Entry& image : seen.brought) planner_.WasRead(static_cast<EntryNumber>(image.number));
+    for (const Entry& image : seen.brought) planner_.AssumeCached(static_cast<EntryNumber>(image.number));
     for (const TouchedSample& sample : touched) {
       if (held_.contains(static_cast<EntryNumber>(sample.image.number))) {
         ++ready_;

@@ -73,7 +73,7 @@ TEST_F(PageCacheFilesTest, NoStatWhereItIsNotWorthIt) {
 }
 
 TEST_F(PageCacheFilesTest, ADroppedFileIsNotAssumedAnyMore) {
-  pages_.Assume(3);
+  pages_.SetAssumed(3);
   pages_.BeginDrop(3);
   EXPECT_FALSE(pages_.TakeAssumed(3));
 }

@@ -99,8 +99,8 @@ TEST_F(PageCachePlannerTest, WhereDroppedFilesAreReadTheyAreDroppedLater) {
 
 TEST_F(PageCachePlannerTest, TakesAllThatIsPushedOrLeft) {
   parts_.Push(1);
-  parts_.in.limits.left_bytes_max = 10 * kFile;
-  reader_pages_.Leave(1);
+  parts_.in.limits.reusable_bytes_max = 10 * kFile;
+  reader_pages_.LeaveForReuse(1);
   parts_.Push(2);
   EXPECT_EQ(page_cache_.TakeAll(), (std::vector<EntryNumber>{2, 1}));
   EXPECT_TRUE(page_cache_.TakeAll().empty());

@@ -21,7 +21,7 @@ World WorldThatHoldsAll() {
   world.limits = {.kept_bytes_max = 400 * kMiB,
                   .staging_bytes_max = 16 * kMiB,
                   .push_window_bytes_max = 32 * kMiB,
-                  .left_bytes_max = 1024 * kMiB,
+                  .reusable_bytes_max = 1024 * kMiB,
                   .data_bytes = 400 * kMiB,
                   .sentinel_every = 0};
   world.reader_us = 500;
@@ -47,7 +47,7 @@ TEST(PlannerPages, WhatTheyHoldIsNotKeptAsWell) {
 
 TEST(PlannerPages, WithoutRoomForAllItIsKept) {
   World world = WorldThatHoldsAll();
-  world.limits.left_bytes_max = world.limits.data_bytes - kMiB;
+  world.limits.reusable_bytes_max = world.limits.data_bytes - kMiB;
   Simulation simulation(world);
   for (uint64_t epoch = 1; epoch <= 2; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
   simulation.Read(simulation.Shuffled(1));
@@ -102,7 +102,7 @@ TEST(PlannerPages, AFillGoesThere) {
     const EpochResult read = simulation.Read(simulation.Shuffled(epoch));
     EXPECT_EQ(read.from_page_cache, read.files);
   }
-  EXPECT_GE(simulation.planner().gauges().left_bytes, simulation.total_bytes() * 9 / 10) << "it was read";
+  EXPECT_GE(simulation.planner().gauges().reusable_bytes, simulation.total_bytes() * 9 / 10) << "it was read";
   ExpectNoViolation(&simulation);
 }
 

@@ -55,7 +55,7 @@ TEST(PlannerSimulationTest, HoldsItsLimitsInAnyWorld) {
       world.progress.unseen_max = 128;
     }
     world.reader_us = static_cast<double>(any(3) == 0 ? 20 : any(3000));
-    world.limits.left_bytes_max = any(2) == 0 ? 0 : any(100 * kMiB);
+    world.limits.reusable_bytes_max = any(2) == 0 ? 0 : any(100 * kMiB);
     Simulation simulation(world);
     for (uint64_t epoch = 0; epoch < 3; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
     for (uint64_t epoch = 0; epoch < 3; ++epoch) {

@@ -31,16 +31,16 @@ TEST(BurstCounterTest, AJumpBackBeginsAnew) {
 TEST(ReclaimEvidenceTest, ABurstOfLostFilesCountsForFourEpochs) {
   ReclaimEvidence evidence;
   EXPECT_FALSE(evidence.Reclaims(0));
-  for (uint64_t place = 0; place < 63; ++place) evidence.LeftIsGone(place, 500, kFiles);
+  for (uint64_t place = 0; place < 63; ++place) evidence.ReusableIsGone(place, 500, kFiles);
   EXPECT_FALSE(evidence.Reclaims(500));
-  evidence.LeftIsGone(63, 500, kFiles);
+  evidence.ReusableIsGone(63, 500, kFiles);
   EXPECT_TRUE(evidence.Reclaims(500 + 4 * kFiles - 1));
   EXPECT_FALSE(evidence.Reclaims(500 + 4 * kFiles));
 }
 
 TEST(ReclaimEvidenceTest, OneInThirtyIsTheKernelsRight) {
   ReclaimEvidence evidence;
-  for (uint64_t place = 0; place < 100'000; place += 30) evidence.LeftIsGone(place, place, kFiles);
+  for (uint64_t place = 0; place < 100'000; place += 30) evidence.ReusableIsGone(place, place, kFiles);
   EXPECT_FALSE(evidence.Reclaims(0));
 }
 

@@ -78,7 +78,7 @@ TEST(RetentionPlannerPagesTest, WhatThePageCacheHoldsIsNotKept) {
   PlannerParts parts(100, {.kept_bytes_max = 25 * kFile,
                            .staging_bytes_max = 64 * kFile,
                            .push_window_bytes_max = 10 * kFile,
-                           .left_bytes_max = 200 * kFile,
+                           .reusable_bytes_max = 200 * kFile,
                            .data_bytes = 100 * kFile,
                            .sentinel_every = 0});
   ReaderPages reader_pages(parts.in, parts.states);
@@ -97,7 +97,7 @@ TEST(RetentionPlannerPagesTest, WhatThePageCacheHoldsIsNotKept) {
   EXPECT_EQ(window.bytes_max(), 34 * kFile);
   for (Slot slot = 3; slot < 23; ++slot) parts.Push(slot);
   EXPECT_EQ(retention.bytes_max(), (25 - 11) * kFile) << "21 are pushed, 11 of them in lent memory";
-  parts.in.limits.left_bytes_max = 50 * kFile;
+  parts.in.limits.reusable_bytes_max = 50 * kFile;
   EXPECT_FALSE(window.HoldsAll());
   EXPECT_TRUE(retention.Plan(1, 1).keep);
 }

@@ -182,7 +182,7 @@ void Simulation::PumpReads() {
 // Where the page cache may hold everything, the retained cache lends it what it does not need.
 uint64_t Simulation::WindowMost() const {
   const PlannerLimits& limits = world_.limits;
-  const uint64_t lent = limits.left_bytes_max >= limits.data_bytes ? kept_bytes_max_ - kept_bytes_ : 0;
+  const uint64_t lent = limits.reusable_bytes_max >= limits.data_bytes ? kept_bytes_max_ - kept_bytes_ : 0;
   return limits.push_window_bytes_max + lent;
 }
 
@@ -236,9 +236,10 @@ void Simulation::Check() {
   if (gauges.push_window_bytes > WindowMost() + readers_ * behind * (mean + 4096) + (1 << 20)) {
     violations.push_back("the push window is over its limit");
   }
-  if (gauges.left_bytes > world_.limits.left_bytes_max) violations.push_back("leaves more than there is room for");
+  if (gauges.reusable_bytes > world_.limits.reusable_bytes_max)
+    violations.push_back("leaves more than there is room for");
   if (gauges.reads_under_way > world_.limits.reads_max) violations.push_back("too many reads under way");
-  if (world_.limits.push_window_bytes_max > 0 && page_cache_bytes_ > gauges.push_window_bytes + gauges.left_bytes) {
+  if (world_.limits.push_window_bytes_max > 0 && page_cache_bytes_ > gauges.push_window_bytes + gauges.reusable_bytes) {
     violations.push_back("pages that the planner knows nothing of");
   }
 }

@@ -16,9 +16,9 @@ Files Resumed(UnplannedPages& pages, uint32_t view) {
   return pages.Take({0, 1});
 }
 
-void Leave(UnplannedPages& pages, uint32_t view, const Files& files, uint64_t bytes) {
+void Suspend(UnplannedPages& pages, uint32_t view, const Files& files, uint64_t bytes) {
   for (const EntryNumber file : files) pages.Add(file);
-  pages.Leave(view, bytes);
+  pages.Suspend(view, bytes);
 }
 
 TEST(UnplannedPagesTest, EachFileOfTheFollowedViewIsTakenOnce) {
@@ -38,12 +38,12 @@ TEST(UnplannedPagesTest, EachFileOfTheFollowedViewIsTakenOnce) {
 
 TEST(UnplannedPagesTest, OfEachViewWhatWasLeftLast) {
   UnplannedPages pages(2);
-  Leave(pages, 1, {0}, 100);
+  Suspend(pages, 1, {0}, 100);
   EXPECT_EQ(pages.files(), 0U);
-  Leave(pages, 2, {1}, 50);
+  Suspend(pages, 2, {1}, 50);
   EXPECT_EQ(pages.BytesBeside(1), 50U);
   EXPECT_EQ(pages.BytesBeside(3), 150U);
-  Leave(pages, 2, {0, 1}, 70);
+  Suspend(pages, 2, {0, 1}, 70);
   EXPECT_EQ(pages.BytesBeside(1), 70U);
   EXPECT_EQ(Resumed(pages, 2), (Files{0, 1}));
   EXPECT_EQ(Resumed(pages, 2), Files());
@@ -60,9 +60,9 @@ TEST(UnplannedPagesTest, OfEachViewWhatWasLeftLast) {
 
 TEST(UnplannedPagesTest, OfTooManyViewsTheOldAreForgotten) {
   UnplannedPages pages(2);
-  for (uint32_t view = 0; view < UnplannedPages::kViewsMax; ++view) Leave(pages, view, {0}, 1);
+  for (uint32_t view = 0; view < UnplannedPages::kViewsMax; ++view) Suspend(pages, view, {0}, 1);
   EXPECT_EQ(pages.BytesBeside(99), UnplannedPages::kViewsMax);
-  Leave(pages, 50, {0}, 1);
+  Suspend(pages, 50, {0}, 1);
   EXPECT_EQ(pages.BytesBeside(99), 1U);
   EXPECT_EQ(Resumed(pages, 50), Files{0});
 }

@@ -39,7 +39,7 @@ class PrefetchEngineTest : public StoreFixture {
     uint64_t push_window_bytes = 4 << 20;
     uint64_t kept_bytes = 0;  // 0: no retained cache
     uint64_t order_bytes = 4 << 20;
-    uint64_t left_bytes = 0;  // that the page cache has room for
+    uint64_t reusable_bytes = 0;  // that the page cache has room for
     bool keeps_read = false;
     FakeMount::See see = FakeMount::See::kOpens;
     bool opens_asked = false;
@@ -96,20 +96,20 @@ class PrefetchEngineTest : public StoreFixture {
       retained_cache_ = std::move(retained_cache).value();
       kept_ = std::make_unique<KeptBlocks>(*store_, *retained_cache_);
     }
-    prefetcher_ =
-        std::make_unique<Prefetcher>(store_, *ahead_shards_, cache_, kept_.get(), statistics_,
-                                     PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
-                                                       .chunk_bytes = parts.chunk_bytes,
-                                                       .push_window_bytes_max = parts.push_window_bytes,
-                                                       .order_bytes_max = parts.order_bytes,
-                                                       .left_bytes_max = [left = parts.left_bytes] { return left; },
-                                                       .page_cache_drops = {},
-                                                       .keeps_read = parts.keeps_read,
-                                                       .opens_asked = parts.opens_asked,
-                                                       .own_process = kOwnProcess,
-                                                       .reads_max = 8,
-                                                       .push_threads = 1,
-                                                       .accesses_max = parts.accesses_max});
+    prefetcher_ = std::make_unique<Prefetcher>(
+        store_, *ahead_shards_, cache_, kept_.get(), statistics_,
+        PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
+                          .chunk_bytes = parts.chunk_bytes,
+                          .push_window_bytes_max = parts.push_window_bytes,
+                          .order_bytes_max = parts.order_bytes,
+                          .reusable_bytes_max = [left = parts.reusable_bytes] { return left; },
+                          .page_cache_drops = {},
+                          .keeps_read = parts.keeps_read,
+                          .opens_asked = parts.opens_asked,
+                          .own_process = kOwnProcess,
+                          .reads_max = 8,
+                          .push_threads = 1,
+                          .accesses_max = parts.accesses_max});
     fs_ = std::make_unique<FileSystem>(
         store_, *demand_shards_, cache_, statistics_,
         FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .kept = kept_.get(), .observer = prefetcher_.get()});

@@ -26,7 +26,7 @@ class ReadBeforeTest : public PrefetchEngineTest {
 
 TEST_F(ReadBeforeTest, IsNotReadAndPushedAgain) {
   WriteFiles(300, 60'000);
-  StartEngine({.left_bytes = kAll});
+  StartEngine({.reusable_bytes = kAll});
   const Order order = ReadOneAndPredict();
   Predict(order);
   EXPECT_GE(GaugeNow(Gauge::kPageCacheLeftBytes), ContentBytes());
@@ -39,7 +39,7 @@ TEST_F(ReadBeforeTest, IsNotReadAndPushedAgain) {
 // The machine has room for a third of it beside the window: the rest is taken for not being there.
 TEST_F(ReadBeforeTest, AsFarAsThereIsRoomForIt) {
   WriteFiles(300, 60'000);
-  StartEngine({.left_bytes = 3 << 20});
+  StartEngine({.reusable_bytes = 3 << 20});
   const Order order = ReadOneAndPredict();
   Predict(order);
   const uint64_t left = GaugeNow(Gauge::kPageCacheLeftBytes);
@@ -52,7 +52,7 @@ TEST_F(ReadBeforeTest, AsFarAsThereIsRoomForIt) {
 // Who looks at the headers only (imagesize, a check before the training) has brought no file as a whole.
 TEST_F(ReadBeforeTest, NotWhereOnlyHeadersWereRead) {
   WriteFiles(300, 60'000);
-  StartEngine({.left_bytes = kAll});
+  StartEngine({.reusable_bytes = kAll});
   for (const EntryNumber file : Shuffled(1)) {
     mount_->LookUp(file);
     ASSERT_TRUE(ReadNow(Node{.view = 0, .entry = file}.id(), 0, std::min<size_t>(1024, Content(file).size() - 1)).ok());
@@ -65,7 +65,7 @@ TEST_F(ReadBeforeTest, NotWhereOnlyHeadersWereRead) {
 // The kernel has taken all of it meanwhile: after a few READs nothing is taken for being there.
 TEST_F(ReadBeforeTest, NotWhereItIsGone) {
   WriteFiles(300, 60'000);
-  StartEngine({.left_bytes = kAll});
+  StartEngine({.reusable_bytes = kAll});
   const Order order = ReadOneAndPredict();
   mount_->ReclaimAll();
   Predict(order);
@@ -77,7 +77,7 @@ TEST_F(ReadBeforeTest, NotWhereItIsGone) {
 // 'augurctl drop' is for who wants nothing to be there.
 TEST_F(ReadBeforeTest, NotAfterADrop) {
   WriteFiles(300, 60'000);
-  StartEngine({.left_bytes = kAll});
+  StartEngine({.reusable_bytes = kAll});
   const Order order = ReadOneAndPredict();
   prefetcher_->Drop();
   mount_->ReclaimAll();

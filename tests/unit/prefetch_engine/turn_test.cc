@@ -69,10 +69,10 @@ TEST_F(PrefetchEngineTest, AnotherViewWhenTheOrderHasEnded) {
 // Half of the files are read in one view and half in another, in turns, as training and validation are.
 class TurnsTest : public PrefetchEngineTest {
  protected:
-  void Start(uint64_t left_bytes, uint64_t push_window_bytes = 32 << 20) {
+  void Start(uint64_t reusable_bytes, uint64_t push_window_bytes = 32 << 20) {
     WriteFiles(400, 60'000);
     views_ = std::make_unique<PlainViews>(store_path());
-    StartEngine({.push_window_bytes = push_window_bytes, .left_bytes = left_bytes, .views = views_.get()});
+    StartEngine({.push_window_bytes = push_window_bytes, .reusable_bytes = reusable_bytes, .views = views_.get()});
   }
   void TearDown() override { StopEngine(); }  // before the views
 

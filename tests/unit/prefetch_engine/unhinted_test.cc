@@ -74,7 +74,7 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
 // find it there.
 TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtToThePageCache) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 32 << 20, .left_bytes = 64 << 20});
+  StartEngine({.kept_bytes = 32 << 20, .reusable_bytes = 64 << 20});
   const Order order = Shuffled(1);
   for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
   for (const EntryNumber file : order) EXPECT_TRUE(mount_->WaitFor(file, content_[file].size())) << file << Told();
@@ -87,7 +87,7 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtToThePageCache) {
 
 TEST_F(PrefetchEngineTest, WhatOthersAreToFindIsKeptAllTheSame) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 32 << 20, .left_bytes = 64 << 20, .keeps_read = true});
+  StartEngine({.kept_bytes = 32 << 20, .reusable_bytes = 64 << 20, .keeps_read = true});
   for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
   EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << Told();
 }
@@ -95,7 +95,7 @@ TEST_F(PrefetchEngineTest, WhatOthersAreToFindIsKeptAllTheSame) {
 // Nor where the tables have no room to know of each file whether it was left in the page cache.
 TEST_F(PrefetchEngineTest, WhatCannotBeKnownToBeLeftIsKept) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 32 << 20, .order_bytes = Prefetcher::OrderBytes(300) - 1, .left_bytes = 64 << 20});
+  StartEngine({.kept_bytes = 32 << 20, .order_bytes = Prefetcher::OrderBytes(300) - 1, .reusable_bytes = 64 << 20});
   for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
   EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << Told();
 }

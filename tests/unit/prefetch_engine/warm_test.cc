@@ -56,7 +56,7 @@ TEST_F(WarmTest, AllComesAndReadersNeedNoDisk) {
 // Also where the page cache has room for all, and where nothing can be pushed.
 TEST_F(WarmTest, ThePageCacheIsNoPlaceForIt) {
   WriteFiles(100, 10'000);
-  StartEngine({.kept_bytes = 8 << 20, .left_bytes = 64 << 20});
+  StartEngine({.kept_bytes = 8 << 20, .reusable_bytes = 64 << 20});
   for (const EntryNumber file : files_) mount_->LookUp(file);
   EXPECT_EQ(Warm(files_).kept_files, 100U);
   EXPECT_EQ(KeptOf(files_), 100U);

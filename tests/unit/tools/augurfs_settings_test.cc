@@ -34,9 +34,9 @@ TEST(ResolveAugurfs, TakesAnEighthOfTheMemoryWithinLimits) {
   EXPECT_EQ(Resolved({}, MachineWith(256 * kMiB)).memory_bytes, 64 * kMiB);
 }
 
-TEST(PagesToLeave, IsHalfOfWhatIsLeftBesideTheBudget) {
-  EXPECT_EQ(PagesToLeave({.total_bytes = 24, .available_bytes = 20, .source = ""}, 4), 8U);
-  EXPECT_EQ(PagesToLeave({.total_bytes = 24, .available_bytes = 3, .source = ""}, 4), 0U);
+TEST(PagesForReuse, IsHalfOfWhatIsLeftBesideTheBudget) {
+  EXPECT_EQ(PagesForReuse({.total_bytes = 24, .available_bytes = 20, .source = ""}, 4), 8U);
+  EXPECT_EQ(PagesForReuse({.total_bytes = 24, .available_bytes = 3, .source = ""}, 4), 0U);
 }
 
 TEST(ResolveAugurfs, OwnerIsWhoMountsUnlessSaid) {
