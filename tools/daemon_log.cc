@@ -74,7 +74,7 @@ void DaemonLog::SaySettings(const MountStack& stack, const MountTransport& trans
       "memory budget {}: {} for requests, {} for reads ahead, {} for the retained cache, {} for pushed files, {} for "
       "io_uring; threads: {}",
       FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes), FormatSize(settings.prefetch.staging_bytes),
-      FormatSize(settings.prefetch.kept_bytes), FormatSize(settings.prefetch.push_window_bytes),
+      FormatSize(settings.prefetch.retained_bytes), FormatSize(settings.prefetch.push_window_bytes),
       FormatSize(settings.rings.bytes()), settings.threads);
   spdlog::info(
       "memory for files of views: {}; threads that decode: {} ahead of readers, {} more only for readers that wait",

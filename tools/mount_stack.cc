@@ -225,7 +225,7 @@ Status MountStack::MakeFileSystem() {
                         .gid = settings_.gid,
                         .umask = options_.umask,
                         .mount_user = getuid(),
-                        .kept = ahead_ ? ahead_->kept() : nullptr,
+                        .retained = ahead_ ? ahead_->retained() : nullptr,
                         .observer = prefetcher(),
                         .archives = ahead_ ? &ahead_->archives() : nullptr,
                         .views = {.pool = decode_pool_.get(),

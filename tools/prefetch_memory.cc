@@ -23,10 +23,10 @@ constexpr uint64_t kPredictionShare = 3;
 constexpr uint64_t kOrdersEnough = 16 * kMiB;
 constexpr uint64_t kOrdersShare = 4;
 // A smaller retained cache is none (RetainedCache::kBytesMin): the window has its memory then.
-constexpr uint64_t kKeptMin = 4 * kMiB;
+constexpr uint64_t kRetainedMin = 4 * kMiB;
 
-uint64_t KeptBytes(const CacheOptions& cache, uint64_t bytes_max, uint64_t memory_bytes,
-                   std::vector<std::string>& notes) {
+uint64_t RetainedBytes(const CacheOptions& cache, uint64_t bytes_max, uint64_t memory_bytes,
+                       std::vector<std::string>& notes) {
   if (cache.place == CachePlace::kNone) return 0;
   uint64_t bytes = bytes_max;
   if (cache.bytes > bytes_max) {
@@ -35,7 +35,7 @@ uint64_t KeptBytes(const CacheOptions& cache, uint64_t bytes_max, uint64_t memor
   } else if (cache.bytes != 0) {
     bytes = cache.bytes;
   }
-  return bytes < kKeptMin ? 0 : bytes;
+  return bytes < kRetainedMin ? 0 : bytes;
 }
 
 }  // namespace
@@ -62,10 +62,10 @@ PrefetchMemory DividePrefetchMemory(const PrefetchMemoryOptions& options, uint64
   rest -= memory.order_bytes_max;
   const uint64_t push_window =
       options.push ? std::clamp(rest / 5, std::min(PrefetchMemory::kPushWindowMin, rest), kPushWindowMax) : 0;
-  memory.kept_bytes = KeptBytes(options.cache, rest - push_window, memory_bytes, notes);
-  memory.push_window_bytes = options.push ? rest - memory.kept_bytes : 0;
+  memory.retained_bytes = RetainedBytes(options.cache, rest - push_window, memory_bytes, notes);
+  memory.push_window_bytes = options.push ? rest - memory.retained_bytes : 0;
   // The shared cache has one size for all mounts, and a size that was asked for is kept to.
-  if (memory.kept_bytes > 0 && options.cache.place == CachePlace::kRam && options.cache.bytes == 0) {
+  if (memory.retained_bytes > 0 && options.cache.place == CachePlace::kRam && options.cache.bytes == 0) {
     memory.lent_window_bytes =
         memory.push_window_bytes -
         std::min(memory.push_window_bytes, std::max(memory.push_window_bytes / 3, kPushWindowEnough));

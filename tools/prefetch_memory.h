@@ -22,7 +22,7 @@ struct PrefetchMemory {
   uint64_t staging_bytes = 0;      // files on their way from the disk to the page cache, or to the retained cache
   uint64_t prediction_bytes = 0;   // working out orders; 0: they are not
   uint64_t order_bytes_max = 0;    // orders that are followed
-  uint64_t kept_bytes = 0;         // the retained cache
+  uint64_t retained_bytes = 0;     // the retained cache
   uint64_t push_window_bytes = 0;  // files in the page cache that were pushed ahead of the reader, and those it read
   uint64_t lent_window_bytes = 0;  // of them, what the retained cache may have on a seek-bound disk
 };

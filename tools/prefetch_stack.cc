@@ -38,15 +38,15 @@ Status PrefetchStack::Make(RecordCache& cache, bool reads_server,
   };
   const unsigned reads_max = reads_server ? base_.options.remote.requests_max : kReadsInFlight;
   prefetcher_ =
-      std::make_unique<Prefetcher>(base_.generations.shown(), *shards_, cache, kept_.get(), base_.statistics,
-                                   PrefetcherOptions{.kept_bytes_max = base_.settings.prefetch.kept_bytes,
+      std::make_unique<Prefetcher>(base_.generations.shown(), *shards_, cache, retained_.get(), base_.statistics,
+                                   PrefetcherOptions{.retained_bytes_max = base_.settings.prefetch.retained_bytes,
                                                      .chunk_bytes = base_.settings.prefetch.staging_bytes,
                                                      .push_window_bytes_max = base_.settings.prefetch.push_window_bytes,
                                                      .lent_window_bytes_max = base_.settings.prefetch.lent_window_bytes,
                                                      .order_bytes_max = base_.settings.prefetch.order_bytes_max,
                                                      .reusable_bytes_max = reusable_bytes_max,
                                                      .page_cache_drops = [] { return PageCacheDrops().value_or(0); },
-                                                     .keeps_read = base_.options.cache.place == CachePlace::kShm,
+                                                     .retains_read = base_.options.cache.place == CachePlace::kShm,
                                                      .opens_asked = base_.options.observe == Observe::kOpen,
                                                      .opens_wanted = [this] { return base_.accesses.on(); },
                                                      .own_process = static_cast<uint32_t>(helper_->pid()),
@@ -61,14 +61,14 @@ Status PrefetchStack::Make(RecordCache& cache, bool reads_server,
 
 // Without it the mount is as good, but reads again in each epoch.
 void PrefetchStack::OpenRetainedCache() {
-  if (base_.settings.prefetch.kept_bytes == 0) return;
+  if (base_.settings.prefetch.retained_bytes == 0) return;
   const Store& store = *base_.generations.shown();
   RetainedCache::Options options = {
       .place = RetainedCache::Place::kRam,
       .folder = {},
       .identity = store.path(),
       .store_path = IsFarAway(base_.options.store) ? std::string() : store.path(),
-      .bytes_max = base_.settings.prefetch.kept_bytes + base_.settings.prefetch.lent_window_bytes,
+      .bytes_max = base_.settings.prefetch.retained_bytes + base_.settings.prefetch.lent_window_bytes,
       .group = base_.mount.cache_group(),
       .outlives = base_.options.cache.outlives,
       .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
@@ -92,7 +92,7 @@ void PrefetchStack::OpenRetainedCache() {
     return;
   }
   retained_cache_ = std::move(retained_cache).value();
-  kept_ = std::make_unique<KeptBlocks>(store, *retained_cache_);
+  retained_ = std::make_unique<RetainedBlocks>(store, *retained_cache_);
   base_.statistics.ReadFrom(Gauge::kRetainedCacheBytes, [this] { return retained_cache_->used_bytes(); });
   base_.statistics.ReadFrom(Gauge::kRetainedCacheBytesMax, [this] { return retained_cache_->bytes_max(); });
   base_.statistics.ReadFrom(Gauge::kRetainedCacheBlocks, [this] { return retained_cache_->block_count(); });

@@ -18,8 +18,8 @@
 #include "fuse/session.h"
 #include "io/read_engine.h"
 #include "predict/order_predictor.h"
-#include "prefetch/kept_blocks.h"
 #include "prefetch/prefetcher.h"
+#include "prefetch/retained_blocks.h"
 #include "store/shard_source.h"
 #include "tools/augurfs_options.h"
 #include "tools/augurfs_settings.h"
@@ -74,7 +74,7 @@ class PrefetchStack {
   ArchiveForesight& archives() { return *archives_; }
   // nullptr where no order is worked out, no record is kept.
   OrderPredictor* predictor() { return orders_.get(); }
-  KeptBlocks* kept() { return kept_.get(); }
+  RetainedBlocks* retained() { return retained_.get(); }
   const RetainedCache* retained_cache() const { return retained_cache_.get(); }
 
  private:
@@ -87,7 +87,7 @@ class PrefetchStack {
   // In the order in which they are made.
   std::unique_ptr<MountHelper> helper_;
   std::unique_ptr<RetainedCache> retained_cache_;
-  std::unique_ptr<KeptBlocks> kept_;  // of retained_cache_
+  std::unique_ptr<RetainedBlocks> retained_;  // of retained_cache_
   std::unique_ptr<ReadEngine> engine_;
   std::unique_ptr<ShardSource> shards_;
   std::unique_ptr<PageCachePusher> pusher_;

@@ -10,13 +10,13 @@
 namespace augur {
 
 BlockReader::BlockReader(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache,
-                         Statistics& statistics, KeptBlocks* kept, ReadObserver* observer)
+                         Statistics& statistics, RetainedBlocks* retained, ReadObserver* observer)
     : store_(std::move(store)),
       source_(source),
       cache_(cache),
       statistics_(statistics),
       failures_(*store_, statistics),
-      kept_(kept),
+      retained_(retained),
       observer_(observer) {}
 
 void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done) {
@@ -50,14 +50,14 @@ RecordCache::Found BlockReader::Ask(const Entry& file, uint64_t block, Use use, 
       std::move(done));
 }
 
-std::optional<RetainedCache::Pin> BlockReader::FindKept(const ViewFile& file, uint64_t block) const {
-  return kept_ != nullptr ? kept_->Find(file, block) : std::nullopt;
+std::optional<RetainedCache::Pin> BlockReader::FindRetained(const ViewFile& file, uint64_t block) const {
+  return retained_ != nullptr ? retained_->Find(file, block) : std::nullopt;
 }
 
 void BlockReader::Load(std::shared_ptr<Loading> loading) {
   const auto& [file, block] = loading->wanted;
   const uint64_t block_bytes = Store::BlockBytes(file, block);
-  if (const std::optional<RetainedCache::Pin> pin = FindKept(ViewFile::Original(file), block)) {
+  if (const std::optional<RetainedCache::Pin> pin = FindRetained(ViewFile::Original(file), block)) {
     statistics_.Add(Stat::kRetainedCacheHits, 1);
     AUGUR_CHECK(pin->bytes() == block_bytes);
     std::byte* to = loading->buffer.data();

@@ -12,26 +12,26 @@
 #include "cache/retained_cache.h"
 #include "control/statistics.h"
 #include "io/read_engine.h"
-#include "prefetch/kept_blocks.h"
 #include "prefetch/read_failures.h"
 #include "prefetch/read_observer.h"
+#include "prefetch/retained_blocks.h"
 #include "prefetch/view_file.h"
 #include "store/shard_source.h"
 
 namespace augur {
 
 // BlockReader brings blocks of records from the shards into the record cache, each checked against its hash on the way.
-// Safe from any thread; never waits for the disk. REQUIRES: store, source, cache, statistics, kept and observer outlive
-// it, and every Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants
+// Safe from any thread; never waits for the disk. REQUIRES: store, source, cache, statistics, retained and observer
+// outlive it, and every Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants
 // (FileReader).
 class BlockReader {
  public:
   // What a block takes of the pool at most.
   static constexpr size_t kBufferBytesMax = ShardSource::RoomFor(kBlockBytes);
 
-  // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr.
+  // `retained`: the retained cache; nullptr: there is none. `observer` may be nullptr.
   BlockReader(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache, Statistics& statistics,
-              KeptBlocks* kept, ReadObserver* observer);
+              RetainedBlocks* retained, ReadObserver* observer);
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
@@ -44,7 +44,7 @@ class BlockReader {
   // once more before they are a failure. REQUIRES: block < Store::BlockCount(file).
   void Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done);
   // A block of a file of any view, where the retained cache has it, without a copy. Nothing: it is not kept.
-  std::optional<RetainedCache::Pin> FindKept(const ViewFile& file, uint64_t block) const;
+  std::optional<RetainedCache::Pin> FindRetained(const ViewFile& file, uint64_t block) const;
 
   const ReadFailures& failures() const { return failures_; }
 
@@ -69,7 +69,7 @@ class BlockReader {
   RecordCache& cache_;
   Statistics& statistics_;
   const ReadFailures failures_;
-  KeptBlocks* const kept_;
+  RetainedBlocks* const retained_;
   ReadObserver* const observer_;
 };
 

@@ -17,7 +17,7 @@ void ChecksumRead::Begin(BlockReader& blocks, const ViewFile& file, uint32_t crc
 // stack.
 void ChecksumRead::Run() {
   while (failure_.ok() && next_ < Store::BlockCount(file_.entry)) {
-    if (AddKept()) continue;
+    if (AddRetained()) continue;
     block_ = Block::kAsked;
     blocks_.Get(file_.entry, next_, BlockReader::Use::kRead,
                 [read = shared_from_this()](const Result<BlockRef>& block) { read->Arrived(block); });
@@ -31,8 +31,8 @@ void ChecksumRead::Run() {
   done_(bytes);
 }
 
-bool ChecksumRead::AddKept() {
-  const std::optional<RetainedCache::Pin> pin = blocks_.FindKept(file_, next_);
+bool ChecksumRead::AddRetained() {
+  const std::optional<RetainedCache::Pin> pin = blocks_.FindRetained(file_, next_);
   if (!pin) return false;
   for (const std::span<const std::byte> piece : pin->pieces()) crc_ = Crc32c(piece, crc_);
   ++next_;

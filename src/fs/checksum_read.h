@@ -33,7 +33,7 @@ class ChecksumRead : public std::enable_shared_from_this<ChecksumRead> {
   ChecksumRead(BlockReader& blocks, const ViewFile& file, uint32_t crc_before, Done done)
       : blocks_(blocks), file_(file), done_(std::move(done)), crc_(crc_before) {}
   void Run();
-  bool AddKept();
+  bool AddRetained();
   void Arrived(const Result<BlockRef>& block);
 
   // Constant after construction.

@@ -35,11 +35,12 @@ void CountRead(const RenderedSegment& segment, bool hit) {
 }  // namespace
 
 FileReader::FileReader(const std::shared_ptr<const Store>& store, ShardSource& source, RecordCache& cache,
-                       Statistics& statistics, KeptBlocks* kept, ReadObserver* observer, const ViewOptions& views)
+                       Statistics& statistics, RetainedBlocks* retained, ReadObserver* observer,
+                       const ViewOptions& views)
     : waiting_blocks_max_(std::max<size_t>(cache.blocks_max(BlockReader::kBufferBytesMax), 1) - 1),
       gathers_(views.gathered_reads_max > 0),
       statistics_(statistics),
-      blocks_(store, source, cache, statistics, kept, observer),
+      blocks_(store, source, cache, statistics, retained, observer),
       gate_(waiting_blocks_max_),
       gathered_gate_(views.gathered_reads_max) {
   if (views.pool == nullptr) return;
@@ -186,8 +187,8 @@ FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
 }
 
 void FileReader::PlanRecord(const RecordSegment& segment, Plan* plan) const {
-  if (std::optional<ReadReply> kept = FindKept(segment.file, segment.offset, segment.bytes)) {
-    plan->there.emplace_back(plan->parts++, std::move(*kept));
+  if (std::optional<ReadReply> retained = FindRetained(segment.file, segment.offset, segment.bytes)) {
+    plan->there.emplace_back(plan->parts++, std::move(*retained));
     return;
   }
   const uint64_t end = segment.offset + segment.bytes;
@@ -201,9 +202,9 @@ void FileReader::PlanRecord(const RecordSegment& segment, Plan* plan) const {
 }
 
 void FileReader::PlanRendered(RenderedSegment segment, Plan* plan) const {
-  if (std::optional<ReadReply> kept = FindKept(segment.file, segment.offset, segment.bytes)) {
+  if (std::optional<ReadReply> retained = FindRetained(segment.file, segment.offset, segment.bytes)) {
     CountRead(segment, true);
-    plan->there.emplace_back(plan->parts++, std::move(*kept));
+    plan->there.emplace_back(plan->parts++, std::move(*retained));
     return;
   }
   plan->rendered.emplace_back(plan->parts++, std::move(segment));
@@ -211,11 +212,11 @@ void FileReader::PlanRendered(RenderedSegment segment, Plan* plan) const {
 
 // A read that wants a small part of a large file would otherwise copy a whole block for it. Nothing: some of it is not
 // kept.
-std::optional<ReadReply> FileReader::FindKept(const ViewFile& file, uint64_t offset, uint64_t bytes) const {
+std::optional<ReadReply> FileReader::FindRetained(const ViewFile& file, uint64_t offset, uint64_t bytes) const {
   ReadReply reply;
   uint64_t skip = offset % kBlockBytes;
   for (uint64_t block = offset / kBlockBytes; bytes > 0; ++block, skip = 0) {
-    std::optional<RetainedCache::Pin> pin = blocks_.FindKept(file, block);
+    std::optional<RetainedCache::Pin> pin = blocks_.FindRetained(file, block);
     if (!pin) return std::nullopt;
     for (std::span<const std::byte> piece : pin->pieces()) {
       const size_t passed = std::min<size_t>(skip, piece.size());

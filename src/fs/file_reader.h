@@ -26,9 +26,9 @@ namespace augur {
 // the disk. REQUIRES: what it is given outlives it, and every Read has ended before it is destroyed.
 class FileReader {
  public:
-  // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr.
+  // `retained`: the retained cache; nullptr: there is none. `observer` may be nullptr.
   FileReader(const std::shared_ptr<const Store>& store, ShardSource& source, RecordCache& cache, Statistics& statistics,
-             KeptBlocks* kept, ReadObserver* observer, const ViewOptions& views);
+             RetainedBlocks* retained, ReadObserver* observer, const ViewOptions& views);
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
@@ -76,7 +76,7 @@ class FileReader {
   void Gather(Plan plan, ReadDone done);
   void PlanRecord(const RecordSegment& segment, Plan* plan) const;
   void PlanRendered(RenderedSegment segment, Plan* plan) const;
-  std::optional<ReadReply> FindKept(const ViewFile& file, uint64_t offset, uint64_t bytes) const;
+  std::optional<ReadReply> FindRetained(const ViewFile& file, uint64_t offset, uint64_t bytes) const;
 
   // Constant after construction.
   const size_t waiting_blocks_max_;

@@ -40,7 +40,7 @@ struct FileSystemOptions {
   uint32_t gid = 0;
   uint32_t umask = 0;                    // permission bits taken away from files and folders
   uint32_t mount_user = 0;               // who mounted: has views beside those of other users
-  KeptBlocks* kept = nullptr;            // the retained cache, where there is one; outlives the file system
+  RetainedBlocks* retained = nullptr;    // the retained cache, where there is one; outlives the file system
   ReadObserver* observer = nullptr;      // the prefetch, where there is one; outlives the file system
   ArchiveForesight* archives = nullptr;  // ... and what it knows of archives
   ViewOptions views = {};

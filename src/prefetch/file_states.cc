@@ -19,7 +19,7 @@ uint64_t FileStates::TableBytes() const {
 
 bool FileStates::IsResident(Slot slot) const {
   return staging_.IsReading(slot) || staging_.Holds(slot) || pages_.IsPushing(slot) || pages_.Contains(slot) ||
-         kept_.Contains(slot);
+         retained_.Contains(slot);
 }
 
 Position FileStates::NextMissing() {
@@ -38,18 +38,18 @@ Position FileStates::NextMissing() {
 // not in the page cache; in the retained cache by the use that the page cache does not serve; back to those to read, if
 // its bytes are nowhere.
 void FileStates::Reclassify(Slot slot) {
-  const bool kept = kept_.Contains(slot);
+  const bool retained = retained_.Contains(slot);
   const Position use = in_.NextUnread(slot);
-  if (!(staging_.Holds(slot) || kept) || !pages_.MayPush(slot)) {
+  if (!(staging_.Holds(slot) || retained) || !pages_.MayPush(slot)) {
     ready_.Remove(slot);
   } else if (ready_.Contains(slot)) {
     ready_.Move(slot, ReadyKey(slot, use));
   } else {
     ready_.Add(slot, ReadyKey(slot, use), in_.schedule.PlaceOf(slot).bytes);
   }
-  if (kept) {
+  if (retained) {
     const bool cached = pages_.Contains(slot);
-    kept_.Move(slot, KeptKey(slot, use, cached ? pages_.UseOf(slot) : pages_.IsPushing(slot) ? use : kNever));
+    retained_.Move(slot, RetainedKey(slot, use, cached ? pages_.UseOf(slot) : pages_.IsPushing(slot) ? use : kNever));
   }
   if (use != kNever && use < missing_from_ && !IsResident(slot)) missing_from_ = use;
 }
@@ -60,7 +60,7 @@ Position FileStates::ReadyKey(Slot slot, Position use) const {
 
 // By the use for which the retained cache should have the file: the one after that which the page cache serves. Where
 // regions are read the page cache is not counted on.
-Position FileStates::KeptKey(Slot slot, Position use, Position served) const {
+Position FileStates::RetainedKey(Slot slot, Position use, Position served) const {
   const bool later = served != kNever && !in_.mode.in_regions();
   return deadlines_.Key(slot, later ? in_.schedule.NextUse(slot, served + 1) : use);
 }
@@ -73,9 +73,9 @@ void FileStates::Release(Slot slot) {
 
 void FileStates::ComputeUsesAnew() {
   ready_.MoveAll([this](Slot slot) { return ReadyKey(slot, in_.NextUnread(slot)); });
-  kept_.MoveAll([this](Slot slot) {
+  retained_.MoveAll([this](Slot slot) {
     const Position use = in_.NextUnread(slot);
-    return KeptKey(slot, use, pages_.Contains(slot) || pages_.IsPushing(slot) ? use : kNever);
+    return RetainedKey(slot, use, pages_.Contains(slot) || pages_.IsPushing(slot) ? use : kNever);
   });
   for (Slot slot = 0; slot < in_.schedule.slot_count(); ++slot) {
     const bool tried_again = staging_.TryAgain(slot);

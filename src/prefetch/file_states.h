@@ -36,8 +36,8 @@ class FileStates {
   PageCacheFiles& pages() { return pages_; }
   const PageCacheFiles& pages() const { return pages_; }
   // The retained cache's files, by eviction order.
-  UseQueue& kept() { return kept_; }
-  const UseQueue& kept() const { return kept_; }
+  UseQueue& retained() { return retained_; }
+  const UseQueue& retained() const { return retained_; }
   VisitDeadlines& deadlines() { return deadlines_; }
   const VisitDeadlines& deadlines() const { return deadlines_; }
 
@@ -50,7 +50,7 @@ class FileStates {
   // Where NextMissing looks from: the order or the reader is another one.
   void LookFrom(Position position) { missing_from_ = position; }
 
-  // Something about the file has changed: puts it right in ready(), kept() and NextMissing.
+  // Something about the file has changed: puts it right in ready(), retained() and NextMissing.
   void Reclassify(Slot slot);
   // Lets a file go from the staging; nothing when it is not held.
   void Release(Slot slot);
@@ -59,12 +59,12 @@ class FileStates {
 
  private:
   Position ReadyKey(Slot slot, Position use) const;
-  Position KeptKey(Slot slot, Position use, Position served) const;
+  Position RetainedKey(Slot slot, Position use, Position served) const;
 
   const PlannerInput& in_;
   Staging staging_;
   PageCacheFiles pages_;
-  UseQueue kept_;
+  UseQueue retained_;
   VisitDeadlines deadlines_;
   UseQueue ready_;
   Position missing_from_ = 0;  // everything from the front to here is resident, or not to be read

@@ -9,7 +9,7 @@ namespace augur {
 Slot FillCursor::Next() {
   const Staging& staging = files_.staging();
   const PageCacheFiles& pages = files_.pages();
-  const std::array<uint64_t, 7> now = {files_.kept().bytes(),
+  const std::array<uint64_t, 7> now = {files_.retained().bytes(),
                                        pages.pushed().bytes(),
                                        staging.held_bytes(),
                                        staging.coming_bytes(),

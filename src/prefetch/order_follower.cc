@@ -150,14 +150,14 @@ void OrderFollower::FollowPass() {
 
 void OrderFollower::FillWhenAllFits() {
   const OrderSource source = means_.view.source();
-  if (means_.kept == nullptr || means_.view.turns().reads_seen() < kReadsToFill) return;
+  if (means_.retained == nullptr || means_.view.turns().reads_seen() < kReadsToFill) return;
   if (source == OrderSource::kGiven || source == OrderSource::kPredicted) return;
   if (means_.view.prefetch() != nullptr && means_.view.prefetch()->filling()) return;
   // A file that must be rendered takes the processors that the reader needs, and he will ask for it himself.
   if (means_.view.turns().followed() != 0) return;
   const StoreSummary& summary = means_.store->summary();
   const uint64_t rounding = summary.file_count * RetainedCache::RoomFor(1);
-  const KeptShare share = KeptShareNow(means_.options, means_.kept, means_.mount.sink != nullptr);
+  const RetainedShare share = RetainedShareNow(means_.options, means_.retained, means_.mount.sink != nullptr);
   if (summary.record_bytes + rounding > share.own_bytes_max) return;
   if (summary.file_count * Planner::kBytesPerFile > means_.options.order_bytes_max) return;
   const Result<std::shared_ptr<const Order>> files = path_order_.Files();

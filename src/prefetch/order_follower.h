@@ -10,9 +10,9 @@
 #include "datasets/path_order.h"
 #include "datasets/sequence_detector.h"
 #include "prefetch/followed_view.h"
-#include "prefetch/kept_blocks.h"
 #include "prefetch/planned_files.h"
 #include "prefetch/prefetcher_options.h"
+#include "prefetch/retained_blocks.h"
 
 namespace augur {
 
@@ -29,7 +29,7 @@ class OrderFollower {
     std::shared_ptr<const Store> store;
     Statistics& statistics;
     const PrefetcherOptions& options;
-    KeptBlocks* kept;  // nullptr: there is no retained cache
+    RetainedBlocks* retained;  // nullptr: there is no retained cache
     const PrefetchMount& mount;
     FollowedView& view;
   };

@@ -40,20 +40,20 @@ std::optional<PushPlan> PageCachePlanner::NextPush() {
   return PushPlan{.file = in_.schedule.FileOf(slot), .bytes = in_.schedule.PlaceOf(slot).bytes};
 }
 
-KeepPlan PageCachePlanner::Pushed(Slot slot, PushOutcome outcome) {
+RetainPlan PageCachePlanner::Pushed(Slot slot, PushOutcome outcome) {
   const bool brought = files_.pages().EndPush(slot);
   if (outcome != PushOutcome::kPushed) return Refused(slot, outcome, brought);
   const Position use = in_.NextUnread(slot);
   if (!files_.pages().Contains(slot)) files_.pages().pushed().Add(slot, use, in_.PagesOf(slot));
-  KeepPlan plan;
-  if (!files_.kept().Contains(slot)) {
+  RetainPlan plan;
+  if (!files_.retained().Contains(slot)) {
     // The page cache serves the next use, but where regions are read it is not counted on.
     const bool this_use = use == kNever || in_.mode.in_regions();
     plan = retention_.Plan(slot, this_use ? use : in_.schedule.NextUse(slot, use + 1));
   }
   files_.Reclassify(slot);
   if (files_.staging().Holds(slot)) {
-    if (plan.keep) {
+    if (plan.retain) {
       files_.staging().LetGo(slot);
     } else {
       files_.staging().Release(slot);
@@ -62,17 +62,17 @@ KeepPlan PageCachePlanner::Pushed(Slot slot, PushOutcome outcome) {
   return plan;
 }
 
-KeepPlan PageCachePlanner::Refused(Slot slot, PushOutcome outcome, bool brought) {
+RetainPlan PageCachePlanner::Refused(Slot slot, PushOutcome outcome, bool brought) {
   if (brought) reader_pages_.TakeBrought(slot);
   // A file without a predicted use is not worth a stat, where the retained cache takes it as well.
   const bool unpredicted = in_.NextUnread(slot) == kNever;
   const bool once = unpredicted && !(in_.fill && window_.HoldsAll());
   const bool waits = files_.pages().Refuse(slot, outcome, once);
-  KeepPlan plan;
+  RetainPlan plan;
   if (files_.staging().Holds(slot) && unpredicted && !waits) {
     if (in_.fill) plan = retention_.Plan(slot, kNever);
     // Its open may be told before its READ comes, which needs it now that it is not in the page cache.
-    if (plan.keep) {
+    if (plan.retain) {
       files_.staging().LetGo(slot);
     } else if (!in_.reader.IsBeingRead(slot)) {
       files_.Release(slot);
@@ -84,7 +84,7 @@ KeepPlan PageCachePlanner::Refused(Slot slot, PushOutcome outcome, bool brought)
 
 void PageCachePlanner::PushLost(Slot slot) {
   const bool brought = files_.pages().EndPush(slot);
-  files_.kept().Remove(slot);
+  files_.retained().Remove(slot);
   if (brought) reader_pages_.TakeBrought(slot);
   files_.Reclassify(slot);
 }
@@ -116,7 +116,7 @@ std::optional<std::pair<Position, Slot>> PageCachePlanner::LastNeeded() const {
   // them that the retained cache has as well: it is pushed again later, and nothing is read for it.
   const auto [use, slot] = FirstToPush();
   const bool far = last_use > front && last_use - front > 2 * (use - front);
-  if (slot == kNoSlot || !far || (in_.mode.in_regions() && !files_.kept().Contains(last))) return std::nullopt;
+  if (slot == kNoSlot || !far || (in_.mode.in_regions() && !files_.retained().Contains(last))) return std::nullopt;
   return {{last_use, last}};
 }
 

@@ -27,7 +27,7 @@ class PageCachePlanner {
 
   // See Planner for all of these.
   std::optional<PushPlan> NextPush();
-  KeepPlan Pushed(Slot slot, PushOutcome outcome);
+  RetainPlan Pushed(Slot slot, PushOutcome outcome);
   void PushLost(Slot slot);
   void Statted(Slot slot, StatPhase phase);
   std::optional<EntryNumber> NextDrop();
@@ -39,7 +39,7 @@ class PageCachePlanner {
 
  private:
   std::pair<Position, Slot> FirstToPush() const;
-  KeepPlan Refused(Slot slot, PushOutcome outcome, bool brought);
+  RetainPlan Refused(Slot slot, PushOutcome outcome, bool brought);
   std::optional<std::pair<Position, Slot>> LastNeeded() const;
   std::optional<Slot> TakeOneToDrop();
   void Drop(Slot slot);

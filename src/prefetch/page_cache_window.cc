@@ -25,10 +25,11 @@ bool PageCacheWindow::HoldsAll() const {
 // regions the retained cache has most of the page cache's bytes, and keeps them afterwards until it gives them back.
 uint64_t PageCacheWindow::bytes_max() const {
   const PlannerLimits& limits = in_.limits;
-  const uint64_t kept = files_.kept().bytes();
-  if (HoldsAll()) return limits.push_window_bytes_max + limits.kept_bytes_max - std::min(limits.kept_bytes_max, kept);
+  const uint64_t retained = files_.retained().bytes();
+  if (HoldsAll())
+    return limits.push_window_bytes_max + limits.retained_bytes_max - std::min(limits.retained_bytes_max, retained);
   if (in_.mode.in_regions()) return limits.push_window_bytes_max - limits.lent_window_bytes_max;
-  const uint64_t over = kept - std::min(kept, limits.kept_bytes_max);
+  const uint64_t over = retained - std::min(retained, limits.retained_bytes_max);
   return limits.push_window_bytes_max - std::min(over, limits.lent_window_bytes_max);
 }
 

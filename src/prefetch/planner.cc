@@ -75,7 +75,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   const bool near = seen.kind == Kind::kNew || seen.kind == Kind::kOld;
   const Sight sight = {.predicted = near,
                        .sentinel = near && in_.IsSentinel(seen.position),
-                       .ready = files_.staging().Holds(slot) || files_.kept().Contains(slot) || cached};
+                       .ready = files_.staging().Holds(slot) || files_.retained().Contains(slot) || cached};
   const bool passed = (seen.kind == Kind::kOld || seen.kind == Kind::kForeign) && seen.position < tail_before &&
                       seen.position >= schedule.begin();
   if (missed && passed && !cached) page_cache_.ReadAfterDrop();
@@ -110,19 +110,19 @@ void Planner::AssumeCached(EntryNumber file) {
   if (slot != kNoSlot) reader_pages_.AssumeCached(slot);
 }
 
-void Planner::Keeps(EntryNumber file) {
+void Planner::SetRetained(EntryNumber file) {
   const Slot slot = SlotOf(file);
-  if (slot != kNoSlot) retention_.Keeps(slot);
+  if (slot != kNoSlot) retention_.SetRetained(slot);
 }
 
-void Planner::KeepsNot(EntryNumber file) {
+void Planner::SetNotRetained(EntryNumber file) {
   const Slot slot = SlotOf(file);
-  if (slot != kNoSlot) retention_.KeepsNot(slot);
+  if (slot != kNoSlot) retention_.SetNotRetained(slot);
 }
 
-KeepPlan Planner::KeepWithRoom(EntryNumber file) {
+RetainPlan Planner::RetainWithRoom(EntryNumber file) {
   const Slot slot = SlotOf(file);
-  return slot == kNoSlot ? KeepPlan() : retention_.PlanWithRoom(slot);
+  return slot == kNoSlot ? RetainPlan() : retention_.PlanWithRoom(slot);
 }
 
 void Planner::SetSight(uint32_t sentinel_every, const ReaderPositionOptions& progress) {
@@ -132,11 +132,11 @@ void Planner::SetSight(uint32_t sentinel_every, const ReaderPositionOptions& pro
 
 void Planner::Ended(const ReadPlan& read, uint64_t now_us, bool asked) {
   reads_.Ended(read, now_us, asked);
-  const bool may_choose = in_.limits.regions && in_.limits.kept_bytes_max > 0;
+  const bool may_choose = in_.limits.regions && in_.limits.retained_bytes_max > 0;
   if (may_choose && in_.mode.Choose(in_.schedule.mean_bytes())) ComputeUsesAnew();
 }
 
-KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
+RetainPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   const Slot slot = SlotOf(file);
   AUGUR_CHECK(slot != kNoSlot);
   return page_cache_.Pushed(slot, outcome);
@@ -166,7 +166,7 @@ PlannerGauges Planner::gauges() const {
           .end = in_.schedule.end(),
           .reads_under_way = staging.reads_under_way(),
           .staging_bytes = staging.held_bytes() + staging.reading_bytes(),
-          .kept_bytes = files_.kept().bytes(),
+          .retained_bytes = files_.retained().bytes(),
           .push_window_bytes = files_.pages().window_bytes(),
           .reusable_bytes = files_.pages().reusable().bytes(),
           .ready_files = files_.ready().count(),

@@ -34,7 +34,7 @@ struct PlannerGauges {
   Position end = 0;
   uint64_t reads_under_way = 0;
   uint64_t staging_bytes = 0;
-  uint64_t kept_bytes = 0;
+  uint64_t retained_bytes = 0;
   uint64_t push_window_bytes = 0;  // pushed, or brought in by a reader that is not done with it
   uint64_t reusable_bytes = 0;     // read, and left in the page cache
   uint64_t ready_files = 0;        // read, and could be pushed
@@ -78,14 +78,14 @@ class Planner {
   // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
   Sight Saw(EntryNumber file, bool missed, uint64_t now_us);
   // The retained cache has this file although no Arrival said so: found at the start, or put in after a demand read.
-  void Keeps(EntryNumber file);
+  void SetRetained(EntryNumber file);
   // ... or has it no longer, or could not take it.
-  void KeepsNot(EntryNumber file);
+  void SetNotRetained(EntryNumber file);
   // Whether to keep a file that was let go. No other file is evicted for it.
-  KeepPlan KeepWithRoom(EntryNumber file);
+  RetainPlan RetainWithRoom(EntryNumber file);
   // The retained cache takes less, or more, than was thought: of its own, and lent.
-  void SetKeptMax(uint64_t bytes, uint64_t lent_window_bytes) {
-    in_.limits.kept_bytes_max = bytes;
+  void SetRetainedMax(uint64_t bytes, uint64_t lent_window_bytes) {
+    in_.limits.retained_bytes_max = bytes;
     in_.limits.lent_window_bytes_max = lent_window_bytes;
   }
 
@@ -117,7 +117,7 @@ class Planner {
   // The file to push next. Answer: Pushed, or PushLost.
   std::optional<PushPlan> NextPush() { return page_cache_.NextPush(); }
   // Returns whether to keep the file, whatever the outcome was; then it is let go from the staging.
-  KeepPlan Pushed(EntryNumber file, PushOutcome outcome);
+  RetainPlan Pushed(EntryNumber file, PushOutcome outcome);
   // Instead of Pushed: its bytes were not in the retained cache, and have to be read again.
   void PushLost(EntryNumber file);
   // Of the next `count` reads, the files that are not in the page cache.
@@ -134,7 +134,7 @@ class Planner {
   // Everything that was pushed is to be dropped from the page cache, and is forgotten.
   std::vector<EntryNumber> TakePushed() { return page_cache_.TakeAll(); }
   // The retained cache has been emptied; what it had is returned.
-  std::vector<EntryNumber> TakeKept() { return retention_.TakeAll(); }
+  std::vector<EntryNumber> TakeRetained() { return retention_.TakeAll(); }
 
   // Whether the page cache has room for everything, and has lost next to nothing of it so far.
   bool PagesHoldAll() const { return window_.HoldsAll(); }

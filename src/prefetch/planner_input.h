@@ -18,7 +18,7 @@ namespace augur {
 
 // The maxima that the planner keeps to.
 struct PlannerLimits {
-  uint64_t kept_bytes_max = 0;         // the retained cache; 0: there is none
+  uint64_t retained_bytes_max = 0;     // the retained cache; 0: there is none
   uint64_t staging_bytes_max = 0;      // being read, or read and neither pushed nor kept
   uint64_t push_window_bytes_max = 0;  // pushed into the page cache and not dropped; 0: nothing is pushed
   // Of those, what the retained cache may have beyond its own on a seek-bound disk.
@@ -81,7 +81,7 @@ struct PlannerInput {
   // All files that are known are read as they lie, beside those that are needed soon: there is room for all, with a
   // quarter to spare for what pages take beyond bytes.
   bool ReadsAllFiles() const {
-    return limits.reads_all_files && schedule.file_bytes() / 4 * 5 <= limits.kept_bytes_max;
+    return limits.reads_all_files && schedule.file_bytes() / 4 * 5 <= limits.retained_bytes_max;
   }
   // The next use of the file that no reader was seen to make; kNever when there is none.
   Position NextUnread(Slot slot) const;

@@ -12,8 +12,8 @@ namespace augur {
 // The decisions of Planner.
 
 // What to do with a file whose bytes have come: first evict others from the retained cache, then put this one in.
-struct KeepPlan {
-  bool keep = false;
+struct RetainPlan {
+  bool retain = false;
   std::vector<EntryNumber> evict;
 };
 
@@ -32,7 +32,7 @@ struct ReadPlan {
 };
 
 struct Arrival {
-  KeepPlan keep;
+  RetainPlan retain;
   bool hold = true;   // in the staging; false: let it go once it is kept
   bool copy = false;  // hold a copy of its own: it will stay longer than its neighbours in the chunk
 };

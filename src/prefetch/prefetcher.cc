@@ -13,27 +13,27 @@
 
 namespace augur {
 
-Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache, KeptBlocks* kept,
-                       Statistics& statistics, const PrefetcherOptions& options)
+Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache,
+                       RetainedBlocks* retained, Statistics& statistics, const PrefetcherOptions& options)
     : store_(std::move(store)),
       shards_(shards),
       statistics_(statistics),
       options_(options),
-      kept_(kept),
+      retained_(retained),
       chunks_(options.chunk_bytes),
       events_(options.accesses_max),
       status_(statistics),
       disk_(options.far ? DiskModel::Far() : DiskModel()),
       unplanned_(store_->summary().entry_count),
       pusher_(
-          kept_,
+          retained_,
           [this](PushQueue::Push push, PushOutcome outcome, bool lost) {
             events_.Post([this, push = std::move(push), outcome, lost] {
               view_.prefetch()->pages().OnPushed(push, outcome, lost);
             });
           },
           [this](EntryNumber file) { events_.Post([this, file] { view_.prefetch()->pages().OnDropped(file); }); }),
-      keep_thread_(kept_ != nullptr ? std::make_unique<KeepThread>(*kept_) : nullptr),
+      retain_thread_(retained_ != nullptr ? std::make_unique<RetainThread>(*retained_) : nullptr),
       view_({.store = *store_,
              .shards = shards,
              .cache = cache,
@@ -41,8 +41,8 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
              .options = options_,
              .mount = mount_,
              .memory = chunks_,
-             .kept = kept_,
-             .keep_thread = keep_thread_.get(),
+             .retained = retained_,
+             .retain_thread = retain_thread_.get(),
              .pusher = pusher_,
              .disk = disk_,
              .events = events_,
@@ -52,7 +52,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
       orders_({.store = store_,
                .statistics = statistics_,
                .options = options_,
-               .kept = kept_,
+               .retained = retained_,
                .mount = mount_,
                .view = view_}) {}
 
@@ -64,7 +64,7 @@ Status Prefetcher::Start(PageSink* sink, MountView* view, ViewSource* views) {
   view_.Start();
   // Those that carry out come first: what the planning thread begins must end.
   if (sink != nullptr) AUGUR_TRY(pusher_.Start(sink, options_.push_threads));
-  if (keep_thread_) AUGUR_TRY(keep_thread_->Start());
+  if (retain_thread_) AUGUR_TRY(retain_thread_->Start());
   chunks_.SetFreeHook([this] {
     events_.Post([this] {
       if (view_.prefetch() != nullptr) view_.prefetch()->reads().OnFreed();
@@ -82,7 +82,7 @@ void Prefetcher::Stop() {
   if (thread_.joinable()) thread_.join();
   shards_.Drain();
   pusher_.Stop();
-  if (keep_thread_) keep_thread_->Stop();
+  if (retain_thread_) retain_thread_->Stop();
   chunks_.SetFreeHook({});
 }
 
@@ -104,7 +104,7 @@ void Prefetcher::Decide() {
   ViewPrefetch* const prefetch = view_.prefetch();
   if (prefetch != nullptr) prefetch->LookAround();
   const bool pages_hold_all = prefetch != nullptr && prefetch->planner().PagesHoldAll();
-  keep_demand_.store(view_.source() == OrderSource::kNothing && !pages_hold_all, std::memory_order_relaxed);
+  retain_demand_.store(view_.source() == OrderSource::kNothing && !pages_hold_all, std::memory_order_relaxed);
   if (prefetch != nullptr) prefetch->CarryOut();
 }
 
@@ -176,28 +176,29 @@ void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
 // every epoch, where least recently used would throw away blocks that are yet to come. Not where the page cache has
 // room for everything.
 void Prefetcher::OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
-  if (kept_ == nullptr || !keep_demand_.load(std::memory_order_relaxed)) return;
-  KeepWithRoom(file, block, bytes);
+  if (retained_ == nullptr || !retain_demand_.load(std::memory_order_relaxed)) return;
+  RetainWithRoom(file, block, bytes);
 }
 
 // A rendered file has cost more than a read: where there is room, it is kept. But the reader's page cache has it now,
 // so in memory of our own only when that has lost it.
 void Prefetcher::OnRendered(const ViewFile& file, std::span<const std::byte> bytes, bool again) {
-  if (kept_ == nullptr || !(again || options_.keeps_read)) return;
+  if (retained_ == nullptr || !(again || options_.retains_read)) return;
   for (uint64_t block = 0; block < file.block_count(); ++block) {
-    KeepWithRoom(file, block, bytes.subspan(block * kBlockBytes, file.BlockBytes(block)));
+    RetainWithRoom(file, block, bytes.subspan(block * kBlockBytes, file.BlockBytes(block)));
   }
 }
 
-void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
+void Prefetcher::RetainWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   // Nothing is lent to it now.
   const uint64_t room = RetainedCache::RoomFor(bytes.size());
-  if (options_.lent_window_bytes_max > 0 && kept_->retained_cache().used_bytes() + room > options_.kept_bytes_max)
+  if (options_.lent_window_bytes_max > 0 &&
+      retained_->retained_cache().used_bytes() + room > options_.retained_bytes_max)
     return;
-  kept_->InsertBlock(file, block, bytes);
+  retained_->InsertBlock(file, block, bytes);
   if (file.size > kBlockBytes) return;
   PostAccesses([this, file] {
-    if (view_.prefetch() != nullptr) view_.prefetch()->LookIfKept(file);
+    if (view_.prefetch() != nullptr) view_.prefetch()->LookIfRetained(file);
   });
 }
 
@@ -275,21 +276,22 @@ DropReport Prefetcher::Drop() {
       push_window_bytes = view_.prefetch()->Drop();
       orders_.ForgetReads();
     }
-    if (kept_ == nullptr) return report->set_value({.retained_cache_bytes = 0, .push_window_bytes = push_window_bytes});
+    if (retained_ == nullptr)
+      return report->set_value({.retained_cache_bytes = 0, .push_window_bytes = push_window_bytes});
     // After what is still to be put in, which the planner has forgotten too.
     const auto clear = [this, report, push_window_bytes] {
-      const uint64_t bytes = kept_->retained_cache().Clear();
+      const uint64_t bytes = retained_->retained_cache().Clear();
       report->set_value({.retained_cache_bytes = bytes, .push_window_bytes = push_window_bytes});
     };
-    if (view_.prefetch() != nullptr) return view_.prefetch()->kept().Run(clear);
-    keep_thread_->Add({.evict = {}, .file = {}, .blocks = {}, .work = clear, .done = {}});
+    if (view_.prefetch() != nullptr) return view_.prefetch()->retained().Run(clear);
+    retain_thread_->Add({.evict = {}, .file = {}, .blocks = {}, .work = clear, .done = {}});
   };
   if (!events_.PostIfOpen(event)) return {};
   return report->get_future().get();
 }
 
 Result<uint64_t> Prefetcher::BeginWarm(std::shared_ptr<const Order> files) {
-  if (kept_ == nullptr) {
+  if (retained_ == nullptr) {
     return Status(Code::kUnsupported,
                   "this mount keeps nothing for its next use (-o cache=none): unmount it, and mount it with cache=ram "
                   "or cache=shm");

@@ -21,8 +21,6 @@
 #include "prefetch/disk_model.h"
 #include "prefetch/event_queue.h"
 #include "prefetch/followed_view.h"
-#include "prefetch/keep_thread.h"
-#include "prefetch/kept_blocks.h"
 #include "prefetch/order_follower.h"
 #include "prefetch/predicted_orders.h"
 #include "prefetch/prefetch_control.h"
@@ -30,6 +28,8 @@
 #include "prefetch/prefetcher_options.h"
 #include "prefetch/push_queue.h"
 #include "prefetch/read_observer.h"
+#include "prefetch/retain_thread.h"
+#include "prefetch/retained_blocks.h"
 #include "prefetch/unplanned_pages.h"
 #include "prefetch/view_file.h"
 #include "prefetch/view_prefetch.h"
@@ -55,8 +55,8 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.
   static constexpr uint64_t OrderBytes(uint64_t files) { return ViewPrefetch::OrderBytes(files); }
 
-  // `kept` may be nullptr: there is no retained cache.
-  Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache, KeptBlocks* kept,
+  // `retained` may be nullptr: there is no retained cache.
+  Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache, RetainedBlocks* retained,
              Statistics& statistics, const PrefetcherOptions& options);
   // Stops.
   ~Prefetcher() override;
@@ -108,7 +108,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
 
  private:
   void PostAccesses(EventQueue::Event event, uint64_t count = 1);
-  void KeepWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes);
+  void RetainWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes);
 
   // The planning thread's:
   void Run();
@@ -128,11 +128,11 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   PrefetchMount mount_;
 
   // Own synchronization.
-  KeptBlocks* const kept_;  // nullptr: there is no retained cache
+  RetainedBlocks* const retained_;  // nullptr: there is no retained cache
   BufferPool chunks_;
   EventQueue events_;
   PrefetchStatus status_;
-  std::atomic<bool> keep_demand_ = true;  // blocks that are read on demand are kept as long as there is room
+  std::atomic<bool> retain_demand_ = true;  // blocks that are read on demand are kept as long as there is room
 
   // Used by the planning thread only.
   bool ending_ = false;     // nothing is begun any more
@@ -143,7 +143,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
 
   // Their threads post to this one.
   PushQueue pusher_;
-  std::unique_ptr<KeepThread> keep_thread_;  // when there is a retained cache
+  std::unique_ptr<RetainThread> retain_thread_;  // when there is a retained cache
   std::thread thread_;
 
   // Used by the planning thread only, with all of the others.

@@ -7,7 +7,7 @@
 namespace augur {
 
 struct PrefetcherOptions {
-  uint64_t kept_bytes_max = 0;         // of the retained cache
+  uint64_t retained_bytes_max = 0;     // of the retained cache
   uint64_t chunk_bytes = 0;            // memory for files that are being read ahead, or were read and are on their way
   uint64_t push_window_bytes_max = 0;  // of the page cache; 0: nothing is pushed
   uint64_t lent_window_bytes_max = 0;  // of those, what the retained cache may have for a time
@@ -18,7 +18,7 @@ struct PrefetcherOptions {
   // How often the kernel's whole page cache was dropped by hand so far; asked along with that.
   std::function<uint64_t()> page_cache_drops;
   // What the page cache has room for is kept as well: another mount may need it, or the next run.
-  bool keeps_read = false;
+  bool retains_read = false;
   bool opens_asked = false;  // the kernel asks for each open (ReadObserver::OnOpen), so no folder is watched
   // Whether the AccessListener wants all opens, also where the planner has no use for them. Asked by the planning
   // thread; empty: no.

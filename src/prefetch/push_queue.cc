@@ -8,8 +8,8 @@
 
 namespace augur {
 
-PushQueue::PushQueue(KeptBlocks* kept, Pushed pushed, Dropped dropped)
-    : kept_(kept), pushed_(std::move(pushed)), dropped_(std::move(dropped)) {}
+PushQueue::PushQueue(RetainedBlocks* retained, Pushed pushed, Dropped dropped)
+    : retained_(retained), pushed_(std::move(pushed)), dropped_(std::move(dropped)) {}
 
 PushQueue::~PushQueue() { Stop(); }
 
@@ -59,7 +59,7 @@ PushOutcome PushQueue::PushAll(const Push& push, bool* lost) {
       const std::span<const std::byte> bytes = push.blocks[block]->span();
       outcome = sink_->Push(number, block * kBlockBytes, {&bytes, 1});
     } else if (const std::optional<RetainedCache::Pin> pin =
-                   kept_ != nullptr ? kept_->Find(push.file, block) : std::nullopt) {
+                   retained_ != nullptr ? retained_->Find(push.file, block) : std::nullopt) {
       outcome = sink_->Push(number, block * kBlockBytes, pin->pieces());
     } else {
       *lost = true;

@@ -10,8 +10,8 @@
 #include "augur/status.h"
 #include "base/task_queue.h"
 #include "cache/record_cache.h"
-#include "prefetch/kept_blocks.h"
 #include "prefetch/page_sink.h"
+#include "prefetch/retained_blocks.h"
 #include "prefetch/view_file.h"
 
 namespace augur {
@@ -29,8 +29,8 @@ class PushQueue {
   using Pushed = std::function<void(Push push, PushOutcome outcome, bool lost)>;
   using Dropped = std::function<void(EntryNumber file)>;
 
-  // `kept` may be nullptr: there is no retained cache.
-  PushQueue(KeptBlocks* kept, Pushed pushed, Dropped dropped);
+  // `retained` may be nullptr: there is no retained cache.
+  PushQueue(RetainedBlocks* retained, Pushed pushed, Dropped dropped);
   // Stops.
   ~PushQueue();
   PushQueue(const PushQueue&) = delete;
@@ -54,7 +54,7 @@ class PushQueue {
   PushOutcome PushAll(const Push& push, bool* lost);
 
   // Constant after Start.
-  KeptBlocks* const kept_;
+  RetainedBlocks* const retained_;
   const Pushed pushed_;
   const Dropped dropped_;
   PageSink* sink_ = nullptr;

@@ -26,12 +26,12 @@ void PushedPages::StartPushes() {
     const Result<ViewFile> file = files_.FileOf(plan->file);
     if (!file.ok()) {
       (void)planner_->Pushed(plan->file, PushOutcome::kEnded);
-      planner_->KeepsNot(plan->file);
+      planner_->SetNotRetained(plan->file);
       continue;
     }
     ++pushes_;
     PushQueue::Push push{.file = *file, .blocks = staged_.BlocksOf(plan->file)};
-    if (push.blocks.empty()) push.blocks = kept_.BlocksOf(plan->file);
+    if (push.blocks.empty()) push.blocks = retained_.BlocksOf(plan->file);
     means_.pusher.Add(std::move(push));
   }
 }
@@ -40,7 +40,7 @@ void PushedPages::OnPushed(const PushQueue::Push& push, PushOutcome outcome, boo
   --pushes_;
   const auto file = static_cast<EntryNumber>(push.file.entry.number);
   if (lost) return planner_->PushLost(file);
-  const KeepPlan plan = planner_->Pushed(file, outcome);
+  const RetainPlan plan = planner_->Pushed(file, outcome);
   if (outcome == PushOutcome::kUnknown) {
     means_.statistics.Add(Stat::kPushesUnknown, 1);
     unknown_.push_back(file);
@@ -50,8 +50,8 @@ void PushedPages::OnPushed(const PushQueue::Push& push, PushOutcome outcome, boo
     means_.statistics.Add(Stat::kPushedBytes, push.file.size);
     staged_.Pushed(file, SteadyNowUs());
   }
-  kept_.Keep(push.file, push.blocks, plan);
-  if (plan.keep) staged_.Release(file);
+  retained_.Retain(push.file, push.blocks, plan);
+  if (plan.retain) staged_.Release(file);
 }
 
 void PushedPages::StartDrops() {

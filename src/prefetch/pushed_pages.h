@@ -8,11 +8,11 @@
 
 #include "control/statistics.h"
 #include "prefetch/event_queue.h"
-#include "prefetch/kept_files.h"
 #include "prefetch/mount_view.h"
 #include "prefetch/page_sink.h"
 #include "prefetch/planner.h"
 #include "prefetch/push_queue.h"
+#include "prefetch/retained_files.h"
 #include "prefetch/staged_files.h"
 #include "prefetch/view_files.h"
 
@@ -32,8 +32,8 @@ class PushedPages {
   };
   // `planner` is shared with answers of the MountView, which may come when this has ended.
   PushedPages(const Means& means, const ViewFiles& files, std::shared_ptr<Planner> planner, StagedFiles& staged,
-              KeptFiles& kept)
-      : means_(means), files_(files), planner_(std::move(planner)), staged_(staged), kept_(kept) {}
+              RetainedFiles& retained)
+      : means_(means), files_(files), planner_(std::move(planner)), staged_(staged), retained_(retained) {}
   PushedPages(const PushedPages&) = delete;
   PushedPages& operator=(const PushedPages&) = delete;
 
@@ -70,7 +70,7 @@ class PushedPages {
 
   const std::shared_ptr<Planner> planner_;
   StagedFiles& staged_;
-  KeptFiles& kept_;
+  RetainedFiles& retained_;
   uint64_t pushes_ = 0;
   uint64_t drops_ = 0;
   bool opens_seen_ = false;

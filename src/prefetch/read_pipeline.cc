@@ -23,7 +23,7 @@ void ReadPipeline::Start() {
       if (planner_.pauses()) means_.events.Post([] {});
       return;
     }
-    if (AlreadyKept(*plan)) continue;
+    if (AlreadyRetained(*plan)) continue;
     const bool rendered = AlreadyRendered(*plan);
     Buffer chunk;
     Memories memories;
@@ -64,14 +64,14 @@ bool ReadPipeline::Allocate(const ReadPlan& plan, Buffer* chunk, Memories* memor
 }
 
 // Whether the retained cache has all of it already: another mount of the store has put it there.
-bool ReadPipeline::AlreadyKept(const ReadPlan& plan) {
-  if (!kept_.exists()) return false;
+bool ReadPipeline::AlreadyRetained(const ReadPlan& plan) {
+  if (!retained_.exists()) return false;
   for (const ReadPlan::Item& item : plan.items) {
     const Result<ViewFile> file = files_.FileOf(item.file);
-    if (!file.ok() || !kept_.Contains(*file)) return false;
+    if (!file.ok() || !retained_.Contains(*file)) return false;
   }
   planner_.PutBack(plan);
-  for (const ReadPlan::Item& item : plan.items) planner_.Keeps(item.file);
+  for (const ReadPlan::Item& item : plan.items) planner_.SetRetained(item.file);
   return true;
 }
 
@@ -163,10 +163,10 @@ void ReadPipeline::Render(const ReadPlan::Item& item, const ViewFile& file, std:
 void ReadPipeline::Take(const ViewFile& file, std::vector<BlockRef> blocks, const Arrival& arrival) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   staged_.Fetched(number);
-  kept_.Keep(file, blocks, arrival.keep);
+  retained_.Retain(file, blocks, arrival.retain);
   if (arrival.hold) {
     staged_.Hold(number, std::move(blocks));
-  } else if (!arrival.keep.keep) {
+  } else if (!arrival.retain.retain) {
     staged_.LetGo(number);
   }
 }

@@ -12,9 +12,9 @@
 #include "cache/sealable_buffer.h"
 #include "prefetch/batch_read.h"
 #include "prefetch/event_queue.h"
-#include "prefetch/kept_files.h"
 #include "prefetch/planner.h"
 #include "prefetch/pushed_pages.h"
+#include "prefetch/retained_files.h"
 #include "prefetch/staged_files.h"
 #include "prefetch/view_files.h"
 #include "prefetch/view_source.h"
@@ -33,9 +33,9 @@ class ReadPipeline {
     ViewSource* views;  // nullptr: no file is rendered
     EventQueue& events;
   };
-  ReadPipeline(const Means& means, const ViewFiles& files, Planner& planner, StagedFiles& staged, KeptFiles& kept,
-               PushedPages& pages)
-      : means_(means), files_(files), planner_(planner), staged_(staged), kept_(kept), pages_(pages) {}
+  ReadPipeline(const Means& means, const ViewFiles& files, Planner& planner, StagedFiles& staged,
+               RetainedFiles& retained, PushedPages& pages)
+      : means_(means), files_(files), planner_(planner), staged_(staged), retained_(retained), pages_(pages) {}
   ReadPipeline(const ReadPipeline&) = delete;
   ReadPipeline& operator=(const ReadPipeline&) = delete;
 
@@ -54,7 +54,7 @@ class ReadPipeline {
   using Memories = std::unordered_map<EntryNumber, std::shared_ptr<SealableBuffer>>;
 
   bool Allocate(const ReadPlan& plan, Buffer* chunk, Memories* memories);
-  bool AlreadyKept(const ReadPlan& plan);
+  bool AlreadyRetained(const ReadPlan& plan);
   bool AlreadyRendered(const ReadPlan& plan) const;
   void Read(const ReadPlan& plan, Buffer chunk, const Memories& memories);
   void OnReadDone(BatchRead& read, const Memories& memories);
@@ -69,7 +69,7 @@ class ReadPipeline {
 
   Planner& planner_;
   StagedFiles& staged_;
-  KeptFiles& kept_;
+  RetainedFiles& retained_;
   PushedPages& pages_;
   std::unordered_set<const BatchRead*> under_way_;
   uint64_t renderings_ = 0;

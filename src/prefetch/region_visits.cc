@@ -27,7 +27,7 @@ constexpr int kProbeRegions = 2;
 
 // How many files of the mean size the memory holds for regions. Pushed files are kept too, so they add nothing.
 double RegionVisits::MemoryFiles() const {
-  return static_cast<double>(in_.limits.kept_bytes_max + in_.limits.lent_window_bytes_max) /
+  return static_cast<double>(in_.limits.retained_bytes_max + in_.limits.lent_window_bytes_max) /
          static_cast<double>(in_.schedule.mean_bytes());
 }
 

@@ -26,12 +26,12 @@ class RetentionPlanner {
   // The further bytes that there is room for without evicting a file, beside those that are being read.
   uint64_t room() const;
   // Room for a file that is next used at `use`; files that are needed later have to go. Then Reclassify.
-  KeepPlan Plan(Slot slot, Position use);
+  RetainPlan Plan(Slot slot, Position use);
   // The same, but no other file has to go. A file of WarmFiles is kept whatever else serves it.
-  KeepPlan PlanWithRoom(Slot slot);
+  RetainPlan PlanWithRoom(Slot slot);
   // The retained cache has the file although no plan said so, or has it no longer.
-  void Keeps(Slot slot);
-  void KeepsNot(Slot slot);
+  void SetRetained(Slot slot);
+  void SetNotRetained(Slot slot);
   // The retained cache was emptied: returns what it had.
   std::vector<EntryNumber> TakeAll();
 

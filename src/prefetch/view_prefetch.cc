@@ -22,16 +22,16 @@ bool Pushes(const ViewPrefetch::Means& means, const ViewFiles& files) {
 PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
   const PrefetcherOptions& options = means.options;
   const bool pushes = Pushes(means, files);
-  const KeptShare share = KeptShareNow(options, means.kept, pushes);
+  const RetainedShare share = RetainedShareNow(options, means.retained, pushes);
   PlannerLimits limits;
-  limits.kept_bytes_max = share.own_bytes_max;
+  limits.retained_bytes_max = share.own_bytes_max;
   // A chunk is larger than its records by the gaps in it and by what is aligned.
   limits.staging_bytes_max = options.chunk_bytes / 10 * 8;
   limits.push_window_bytes_max = pushes ? options.push_window_bytes_max : 0;
   limits.lent_window_bytes_max = share.lent_window_bytes_max;
   // What is left is to be known, of each file.
   const bool all_known = options.order_bytes_max >= ViewPrefetch::OrderBytes(means.store.summary().file_count);
-  if (!options.keeps_read && all_known) limits.data_bytes = files.AllPages();
+  if (!options.retains_read && all_known) limits.data_bytes = files.AllPages();
   limits.table_bytes_max = options.order_bytes_max;
   limits.reads_max = options.reads_max;
   limits.near_reads_max = options.near_reads_max;
@@ -49,26 +49,26 @@ ViewPrefetch::ViewPrefetch(const Means& means, ViewFiles& files)
       planner_(std::make_shared<Planner>([&files](EntryNumber number) { return files.Place(number); }, means.disk,
                                          LimitsOf(means, files), ReaderPositionOptions())),
       staged_(files, means.statistics),
-      kept_({.options = means.options,
-             .kept = means.kept,
-             .thread = means.keep_thread,
-             .events = means.events,
-             .pushes = pushes_},
-            files, planned_, *planner_, staged_),
+      retained_({.options = means.options,
+                 .retained = means.retained,
+                 .thread = means.retain_thread,
+                 .events = means.events,
+                 .pushes = pushes_},
+                files, planned_, *planner_, staged_),
       pages_({.statistics = means.statistics,
               .view = means.mount.view,
               .pusher = means.pusher,
               .events = means.events,
               .pushes = pushes_},
-             files, planner_, staged_, kept_),
+             files, planner_, staged_, retained_),
       reads_({.batch = {.store = means.store, .source = means.shards, .statistics = means.statistics},
               .cache = means.cache,
               .memory = means.memory,
               .views = means.mount.views,
               .events = means.events},
-             files, *planner_, staged_, kept_, pages_),
+             files, *planner_, staged_, retained_, pages_),
       warming_({.store = means.store, .order_bytes_max = means.options.order_bytes_max}, files, planned_, *planner_,
-               staged_, kept_) {
+               staged_, retained_) {
   LookAround();
 }
 
@@ -87,11 +87,11 @@ void ViewPrefetch::Append(const SharedOrder& order, OrderSource source) {
       // It is not opened.
     } else if (folders.empty() || folders.back() != folder)
       folders.push_back(folder);
-    if (kept_.Contains(*in_view)) planner_->Keeps(file);
+    if (retained_.Contains(*in_view)) planner_->SetRetained(file);
   }
   means_.folders.Add(folders);
   TakeUnplanned(order->files());
-  kept_.EvictUnknownAhead();
+  retained_.EvictUnknownAhead();
 }
 
 // Where they lie in archives, with the images that are read along with them.
@@ -115,7 +115,7 @@ void ViewPrefetch::Fill(std::shared_ptr<const Order> files) {
   TakeUnplanned(*planned_.of_fill);
   for (const EntryNumber file : *planned_.of_fill) {
     const Result<ViewFile> in_view = files_.FileOf(file);
-    if (in_view.ok() && kept_.Contains(*in_view)) planner_->Keeps(file);
+    if (in_view.ok() && retained_.Contains(*in_view)) planner_->SetRetained(file);
   }
 }
 
@@ -141,9 +141,9 @@ void ViewPrefetch::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   }
 }
 
-void ViewPrefetch::LookIfKept(const ViewFile& file) {
-  if (file.view == files_.view() && kept_.Contains(file)) {
-    planner_->Keeps(static_cast<EntryNumber>(file.entry.number));
+void ViewPrefetch::LookIfRetained(const ViewFile& file) {
+  if (file.view == files_.view() && retained_.Contains(file)) {
+    planner_->SetRetained(static_cast<EntryNumber>(file.entry.number));
   }
 }
 
@@ -195,7 +195,7 @@ void ViewPrefetch::LookForRoom() {
 }
 
 void ViewPrefetch::CarryOut() {
-  kept_.LookForRoom(SteadyNowUs());
+  retained_.LookForRoom(SteadyNowUs());
   warming_.LookIfAsked(SteadyNowUs());
   for (const EntryNumber file : planner_->TakeReleased()) LetGo(file);
   reads_.Start();
@@ -211,8 +211,8 @@ void ViewPrefetch::LetGo(EntryNumber file) {
   if (blocks.empty()) return;
   const Result<ViewFile> in_view = files_.FileOf(file);
   if (!in_view.ok() || !in_view->rendered) return;
-  const KeepPlan plan = planner_->KeepWithRoom(file);
-  if (plan.keep) kept_.Keep(*in_view, blocks, plan);
+  const RetainPlan plan = planner_->RetainWithRoom(file);
+  if (plan.retain) retained_.Retain(*in_view, blocks, plan);
 }
 
 uint64_t ViewPrefetch::Drop() {
@@ -222,7 +222,7 @@ uint64_t ViewPrefetch::Drop() {
   planner_->EndFill();
   planned_.filling = false;
   warming_.Abandon();
-  for (const EntryNumber file : planner_->TakeKept()) staged_.LetGo(file);
+  for (const EntryNumber file : planner_->TakeRetained()) staged_.LetGo(file);
   return push_window_bytes;
 }
 

@@ -10,9 +10,6 @@
 #include "cache/record_cache.h"
 #include "control/statistics.h"
 #include "prefetch/event_queue.h"
-#include "prefetch/keep_thread.h"
-#include "prefetch/kept_blocks.h"
-#include "prefetch/kept_files.h"
 #include "prefetch/mount_view.h"
 #include "prefetch/page_sink.h"
 #include "prefetch/planned_files.h"
@@ -22,6 +19,9 @@
 #include "prefetch/push_queue.h"
 #include "prefetch/pushed_pages.h"
 #include "prefetch/read_pipeline.h"
+#include "prefetch/retain_thread.h"
+#include "prefetch/retained_blocks.h"
+#include "prefetch/retained_files.h"
 #include "prefetch/staged_files.h"
 #include "prefetch/unplanned_pages.h"
 #include "prefetch/view_files.h"
@@ -52,9 +52,9 @@ class ViewPrefetch {
     Statistics& statistics;
     const PrefetcherOptions& options;
     const PrefetchMount& mount;
-    BufferPool& memory;       // for files that are read ahead
-    KeptBlocks* kept;         // nullptr: there is no retained cache
-    KeepThread* keep_thread;  // where there is one
+    BufferPool& memory;           // for files that are read ahead
+    RetainedBlocks* retained;     // nullptr: there is no retained cache
+    RetainThread* retain_thread;  // where there is one
     PushQueue& pusher;
     DiskModel& disk;
     EventQueue& events;
@@ -88,7 +88,7 @@ class ViewPrefetch {
   // A file of the view was opened or, when the page cache did not have it, read (`missed`).
   void Saw(EntryNumber file, bool missed, uint64_t now_us);
   // The file may have been put into the retained cache after a READ.
-  void LookIfKept(const ViewFile& file);
+  void LookIfRetained(const ViewFile& file);
 
   // Takes up what has changed around it: whether opens are seen, and how much room the page cache has.
   void LookAround();
@@ -99,12 +99,12 @@ class ViewPrefetch {
   uint64_t Drop();
   void CountUnopened(uint64_t now_us) { staged_.CountUnopened(now_us); }
 
-  bool busy() const { return reads_.busy() || pages_.busy() || kept_.busy(); }
+  bool busy() const { return reads_.busy() || pages_.busy() || retained_.busy(); }
   Planner& planner() { return *planner_; }
   const Planner& planner() const { return *planner_; }
   ReadPipeline& reads() { return reads_; }
   PushedPages& pages() { return pages_; }
-  KeptFiles& kept() { return kept_; }
+  RetainedFiles& retained() { return retained_; }
   Warming& warming() { return warming_; }
 
  private:
@@ -123,7 +123,7 @@ class ViewPrefetch {
   // Shared with answers that may come later than the end of this.
   const std::shared_ptr<Planner> planner_;
   StagedFiles staged_;
-  KeptFiles kept_;
+  RetainedFiles retained_;
   PushedPages pages_;
   ReadPipeline reads_;
   Warming warming_;

@@ -20,7 +20,7 @@ void WarmPlanner::Begin(const Order& files) {
 WarmCount WarmPlanner::Count() const {
   WarmCount count;
   for (const Slot slot : in_.warm.files()) {
-    if (files_.kept().Contains(slot)) {
+    if (files_.retained().Contains(slot)) {
       ++count.kept_files;
       count.kept_bytes += in_.schedule.PlaceOf(slot).bytes;
     } else if (files_.staging().IsBad(slot)) {
@@ -39,9 +39,9 @@ bool WarmPlanner::Has(EntryNumber file) const {
   return slot != kNoSlot && in_.warm.Has(slot);
 }
 
-bool WarmPlanner::IsKept(EntryNumber file) const {
+bool WarmPlanner::IsRetained(EntryNumber file) const {
   const Slot slot = in_.schedule.SlotOf(file);
-  return slot != kNoSlot && files_.kept().Contains(slot);
+  return slot != kNoSlot && files_.retained().Contains(slot);
 }
 
 }  // namespace augur

@@ -31,8 +31,8 @@ class WarmPlanner {
   bool Has(EntryNumber file) const;
 
   // What the retained cache has room for, without evicting a file.
-  uint64_t KeptRoom() const { return retention_.room(); }
-  bool IsKept(EntryNumber file) const;
+  uint64_t RetainedRoom() const { return retention_.room(); }
+  bool IsRetained(EntryNumber file) const;
   bool IsTooLong(const FilePlace& place) const { return in_.IsTooLong(place); }
 
  private:

@@ -11,7 +11,7 @@ namespace augur {
 // The first ones that have room together. Counts all.
 Order Warming::Choose(const Order& files) {
   begun_ = {};
-  uint64_t room = planner_.warm().KeptRoom();
+  uint64_t room = planner_.warm().RetainedRoom();
   // The other half is for orders that come meanwhile.
   const uint64_t table_bytes_max = means_.order_bytes_max / 2;
   uint64_t tables = table_bytes_max - std::min(table_bytes_max, planner_.TableBytes());
@@ -34,7 +34,7 @@ Order Warming::Choose(const Order& files) {
       continue;
     }
     const bool known = planner_.Knows(file);
-    const uint64_t bytes = planner_.warm().IsKept(file) ? 0 : PlannerInput::Pages(place.bytes);
+    const uint64_t bytes = planner_.warm().IsRetained(file) ? 0 : PlannerInput::Pages(place.bytes);
     const uint64_t table = known ? 0 : Planner::kBytesPerFile;
     full = full || bytes > room || table > tables;
     if (full) continue;
@@ -52,11 +52,11 @@ void Warming::TakeWhatIsThere() {
   for (const EntryNumber file : *planned_.of_warm) {
     const Result<ViewFile> in_view = files_.FileOf(file);
     if (!in_view.ok()) continue;
-    if (kept_.Contains(*in_view)) {
-      planner_.Keeps(file);
+    if (retained_.Contains(*in_view)) {
+      planner_.SetRetained(file);
     } else if (staged_.Holds(file)) {
-      const KeepPlan plan = planner_.KeepWithRoom(file);
-      if (plan.keep) kept_.Keep(*in_view, staged_.BlocksOf(file), plan);
+      const RetainPlan plan = planner_.RetainWithRoom(file);
+      if (plan.retain) retained_.Retain(*in_view, staged_.BlocksOf(file), plan);
     }
   }
 }
@@ -78,7 +78,7 @@ std::optional<WarmReport> Warming::Report(uint64_t run, uint64_t now_us) {
   report.kept_files += count.kept_files;
   report.kept_bytes += count.kept_bytes;
   report.unreadable_files = count.unreadable_files;
-  report.running = planned_.warming && (count.running || kept_.IsCopyingWarm() || kept_.evicting());
+  report.running = planned_.warming && (count.running || retained_.IsCopyingWarm() || retained_.evicting());
   if (!report.running) End();
   return report;
 }

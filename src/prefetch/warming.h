@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "augur/store.h"
-#include "prefetch/kept_files.h"
 #include "prefetch/planned_files.h"
 #include "prefetch/planner.h"
 #include "prefetch/prefetch_control.h"
+#include "prefetch/retained_files.h"
 #include "prefetch/staged_files.h"
 #include "prefetch/view_files.h"
 
@@ -28,8 +28,8 @@ class Warming {
     uint64_t order_bytes_max;  // memory for the planner's tables
   };
   Warming(const Means& means, const ViewFiles& files, PlannedFiles& planned, Planner& planner, StagedFiles& staged,
-          KeptFiles& kept)
-      : means_(means), files_(files), planned_(planned), planner_(planner), staged_(staged), kept_(kept) {}
+          RetainedFiles& retained)
+      : means_(means), files_(files), planned_(planned), planner_(planner), staged_(staged), retained_(retained) {}
   Warming(const Warming&) = delete;
   Warming& operator=(const Warming&) = delete;
 
@@ -57,7 +57,7 @@ class Warming {
   PlannedFiles& planned_;
   Planner& planner_;
   StagedFiles& staged_;
-  KeptFiles& kept_;
+  RetainedFiles& retained_;
   uint64_t run_ = 0;  // 0: none
   uint64_t asked_us_ = 0;
   WarmReport begun_;  // what it has to do; of kept files only the empty ones

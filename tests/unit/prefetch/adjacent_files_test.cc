@@ -22,7 +22,7 @@ class AdjacentFilesTest : public testing::Test {
   }
 
   PlannerParts parts_{100,
-                      {.kept_bytes_max = 200 * kFile,
+                      {.retained_bytes_max = 200 * kFile,
                        .staging_bytes_max = 100 * kMiB,
                        .push_window_bytes_max = 400 * kFile,
                        .sentinel_every = 0}};

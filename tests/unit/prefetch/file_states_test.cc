@@ -13,7 +13,8 @@ class FileStatesTest : public testing::Test {
  protected:
   bool IsReady(Slot slot) const { return parts_.states.ready().Contains(slot); }
 
-  PlannerParts parts_{10, {.kept_bytes_max = 1 << 20, .staging_bytes_max = 8 << 20, .push_window_bytes_max = 1 << 20}};
+  PlannerParts parts_{10,
+                      {.retained_bytes_max = 1 << 20, .staging_bytes_max = 8 << 20, .push_window_bytes_max = 1 << 20}};
   FileStates& states_ = parts_.states;
 };
 
@@ -22,7 +23,7 @@ TEST_F(FileStatesTest, FindsTheFirstFileThatIsNowhere) {
   parts_.Hold(0);
   states_.staging().Begin(PlannerParts::Read(1));
   parts_.Push(2);
-  parts_.Keep(3);
+  parts_.Retain(3);
   EXPECT_EQ(states_.NextMissing(), 4U);
   states_.pages().pushed().Remove(2);
   states_.Reclassify(2);
@@ -48,7 +49,7 @@ TEST_F(FileStatesTest, AFileCanBePushedWhenItsBytesAreThereAndThePageCacheHasNon
   EXPECT_TRUE(IsReady(5));
   parts_.Push(5);
   EXPECT_FALSE(IsReady(5));
-  parts_.Keep(6);
+  parts_.Retain(6);
   EXPECT_TRUE(IsReady(6));
 }
 
@@ -65,13 +66,13 @@ TEST_F(FileStatesTest, AReleasedFileIsToldOnceAndMissing) {
 // The retained cache has a file for the use after that which the page cache serves.
 TEST_F(FileStatesTest, AFileThatIsCachedIsKeptForTheUseAfterTheNext) {
   parts_.in.schedule.Append(Shared({3, 2, 1, 0}));
-  parts_.Keep(0);
-  EXPECT_EQ(states_.kept().UseOf(0), 0U);
+  parts_.Retain(0);
+  EXPECT_EQ(states_.retained().UseOf(0), 0U);
   parts_.Push(0);
-  EXPECT_EQ(states_.kept().UseOf(0), 13U);
-  parts_.Keep(7);
+  EXPECT_EQ(states_.retained().UseOf(0), 13U);
+  parts_.Retain(7);
   parts_.Push(7);
-  EXPECT_EQ(states_.kept().UseOf(7), kNever);
+  EXPECT_EQ(states_.retained().UseOf(7), kNever);
 }
 
 TEST_F(FileStatesTest, WithoutAnOrderNoFileIsHeld) {

@@ -24,7 +24,7 @@ class PageCachePlannerTest : public testing::Test {
   }
 
   PlannerParts parts_{2000,
-                      {.kept_bytes_max = 100 * kFile,
+                      {.retained_bytes_max = 100 * kFile,
                        .staging_bytes_max = 1000 * kFile,
                        .push_window_bytes_max = kWindowFiles * kFile,
                        .sentinel_every = 64}};
@@ -35,13 +35,13 @@ class PageCachePlannerTest : public testing::Test {
 };
 
 TEST_F(PageCachePlannerTest, TheSoonestFileIsPushedButNoSentinel) {
-  parts_.in.limits.kept_bytes_max = 0;
+  parts_.in.limits.retained_bytes_max = 0;
   for (const Slot slot : {65, 63, 64}) parts_.Hold(slot);
   std::optional<PushPlan> push = page_cache_.NextPush();
   ASSERT_TRUE(push.has_value());
   EXPECT_EQ(push->file, 64U);
   EXPECT_EQ(push->bytes, kFile);
-  EXPECT_FALSE(page_cache_.Pushed(64, PushOutcome::kPushed).keep);
+  EXPECT_FALSE(page_cache_.Pushed(64, PushOutcome::kPushed).retain);
   EXPECT_EQ(parts_.states.staging().TakeReleased(), std::vector<EntryNumber>{64});
   push = page_cache_.NextPush();
   ASSERT_TRUE(push.has_value());
@@ -62,19 +62,19 @@ TEST_F(PageCachePlannerTest, AFileIsKeptForALaterUse) {
   parts_.in.schedule.Append(Shared({5, 4}));
   parts_.Hold(5);
   ASSERT_TRUE(page_cache_.NextPush().has_value());
-  EXPECT_TRUE(page_cache_.Pushed(5, PushOutcome::kPushed).keep);
-  EXPECT_EQ(parts_.states.kept().UseOf(5), 2000U);
+  EXPECT_TRUE(page_cache_.Pushed(5, PushOutcome::kPushed).retain);
+  EXPECT_EQ(parts_.states.retained().UseOf(5), 2000U);
   EXPECT_TRUE(parts_.states.staging().TakeReleased().empty()) << "it is let go once it is kept";
   EXPECT_FALSE(parts_.states.staging().Holds(5));
 }
 
 TEST_F(PageCachePlannerTest, AFileWhoseBytesWereLostIsReadAgain) {
-  parts_.Keep(0);
+  parts_.Retain(0);
   EXPECT_EQ(parts_.states.NextMissing(), 1U);
   ASSERT_TRUE(page_cache_.NextPush().has_value());
   page_cache_.PushLost(0);
   EXPECT_EQ(parts_.states.NextMissing(), 0U);
-  EXPECT_FALSE(parts_.states.kept().Contains(0));
+  EXPECT_FALSE(parts_.states.retained().Contains(0));
 }
 
 TEST_F(PageCachePlannerTest, AFullWindowDropsWhatIsNeededLast) {

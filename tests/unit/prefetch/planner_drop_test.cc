@@ -67,13 +67,13 @@ TEST(PlannerFill, LooksToTheEndThoughNothingHappens) {
   constexpr EntryNumber kFiles = 10'000;
   PlannerLimits limits;
   limits.staging_bytes_max = 4 << 20;
-  limits.kept_bytes_max = uint64_t{2} * kFiles * kFileBytes;
+  limits.retained_bytes_max = uint64_t{2} * kFiles * kFileBytes;
   DiskModel disk;
   Planner planner(Place, disk, limits, WithLag());
   Order all;
   for (EntryNumber file = 0; file < kFiles; ++file) all.push_back(file);
   planner.Fill(all);
-  for (EntryNumber file = 0; file + 1 < kFiles; ++file) planner.Keeps(file);
+  for (EntryNumber file = 0; file + 1 < kFiles; ++file) planner.SetRetained(file);
   EXPECT_FALSE(planner.NextRead(1000).has_value()) << "this many at one time would hold up everything else";
   const ReadPlan read = LookOn(&planner);
   ASSERT_EQ(read.items.size(), 1U);

@@ -20,7 +20,7 @@ constexpr uint64_t kMiB = 1 << 20;
 World WorldThatFits(double share) {
   World world;
   const double bytes = 1.1e9 * share;
-  world.limits = {.kept_bytes_max = static_cast<uint64_t>(bytes * 5 / 6),
+  world.limits = {.retained_bytes_max = static_cast<uint64_t>(bytes * 5 / 6),
                   .staging_bytes_max = 48 * kMiB,
                   .push_window_bytes_max = static_cast<uint64_t>(bytes / 6),
                   .sentinel_every = 0};
@@ -115,8 +115,8 @@ TEST(PlannerGoalsTest, SeekBoundReadsAreJoinedWhereLimitsAreEnforcedInSlices) {
     EXPECT_GE(later, 0.85 * 150e6);
     later_sum += later;
     EXPECT_TRUE(simulation.planner().gauges().in_regions);
-    EXPECT_LE(simulation.kept_bytes() + simulation.page_cache_bytes(),
-              world.limits.kept_bytes_max + world.limits.push_window_bytes_max + kMiB);
+    EXPECT_LE(simulation.retained_bytes() + simulation.page_cache_bytes(),
+              world.limits.retained_bytes_max + world.limits.push_window_bytes_max + kMiB);
   }
   EXPECT_GE(later_sum / kSeeds, 0.93 * 150e6);
 }

@@ -18,7 +18,7 @@ constexpr uint64_t kMiB = 1 << 20;
 World WorldThatHoldsAll() {
   World world;
   world.file_count = 3000;
-  world.limits = {.kept_bytes_max = 400 * kMiB,
+  world.limits = {.retained_bytes_max = 400 * kMiB,
                   .staging_bytes_max = 16 * kMiB,
                   .push_window_bytes_max = 32 * kMiB,
                   .reusable_bytes_max = 1024 * kMiB,
@@ -41,7 +41,7 @@ TEST(PlannerPages, WhatTheyHoldIsNotKeptAsWell) {
     EXPECT_EQ(result.from_page_cache, result.files);
     EXPECT_EQ(result.disk_bytes, 0U);
   }
-  EXPECT_EQ(simulation.kept_bytes(), 0U);
+  EXPECT_EQ(simulation.retained_bytes(), 0U);
   ExpectNoViolation(&simulation);
 }
 
@@ -51,7 +51,7 @@ TEST(PlannerPages, WithoutRoomForAllItIsKept) {
   Simulation simulation(world);
   for (uint64_t epoch = 1; epoch <= 2; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
   simulation.Read(simulation.Shuffled(1));
-  EXPECT_GE(simulation.kept_bytes(), simulation.total_bytes() * 9 / 10);
+  EXPECT_GE(simulation.retained_bytes(), simulation.total_bytes() * 9 / 10);
   ExpectNoViolation(&simulation);
 }
 
@@ -62,7 +62,7 @@ TEST(PlannerPages, WhatIsLostThereIsKept) {
   simulation.Read(simulation.Shuffled(1));
   ReclaimAll(&simulation);
   simulation.Read(simulation.Shuffled(2));
-  EXPECT_GE(simulation.kept_bytes(), simulation.total_bytes() * 8 / 10);
+  EXPECT_GE(simulation.retained_bytes(), simulation.total_bytes() * 8 / 10);
   for (uint64_t epoch = 3; epoch <= 4; ++epoch) {
     ReclaimAll(&simulation);
     EXPECT_LE(simulation.Read(simulation.Shuffled(epoch)).disk_bytes, simulation.total_bytes() * 2 / 10) << epoch;
@@ -96,7 +96,7 @@ TEST(PlannerPages, AFillGoesThere) {
   simulation.planner().Fill(simulation.Listing());
   const EpochResult filled = simulation.Settle();
   EXPECT_EQ(filled.planned_files, 3000U) << "nothing twice";
-  EXPECT_EQ(simulation.kept_bytes(), 0U);
+  EXPECT_EQ(simulation.retained_bytes(), 0U);
   EXPECT_EQ(simulation.stats().size(), 3000U);
   for (uint64_t epoch = 1; epoch <= 2; ++epoch) {
     const EpochResult read = simulation.Read(simulation.Shuffled(epoch));
@@ -115,7 +115,7 @@ TEST(PlannerPages, WhatAFillHasLostIsKept) {
   ReclaimAll(&simulation);
   simulation.Read(simulation.Shuffled(2));
   (void)simulation.Settle();
-  EXPECT_GE(simulation.kept_bytes(), simulation.total_bytes() * 9 / 10);
+  EXPECT_GE(simulation.retained_bytes(), simulation.total_bytes() * 9 / 10);
   ReclaimAll(&simulation);
   EXPECT_EQ(simulation.Read(simulation.Shuffled(3)).disk_bytes, 0U);
   ExpectNoViolation(&simulation);
@@ -131,7 +131,7 @@ TEST(PlannerPages, SomeThatAreLostAreNoReasonToKeepAll) {
     for (EntryNumber file = 0; file < 3000; file += 100) simulation.Reclaim(file);
   }
   (void)simulation.Settle();
-  EXPECT_EQ(simulation.kept_bytes(), 0U);
+  EXPECT_EQ(simulation.retained_bytes(), 0U);
   ExpectNoViolation(&simulation);
 }
 
@@ -145,7 +145,7 @@ TEST(PlannerPages, WhatAFillCannotPushIsKept) {
       Simulation simulation(world);
       simulation.planner().Fill(simulation.Listing());
       EXPECT_EQ(simulation.Settle().planned_files, 3000U) << "nothing twice";
-      for (const EntryNumber file : simulation.Listing()) EXPECT_TRUE(simulation.Kept(file)) << file;
+      for (const EntryNumber file : simulation.Listing()) EXPECT_TRUE(simulation.Retained(file)) << file;
       ExpectNoViolation(&simulation);
     }
   }

@@ -37,8 +37,8 @@ class PlannerParts {
     states.pages().pushed().Add(slot, in.NextUnread(slot), in.PagesOf(slot));
     states.Reclassify(slot);
   }
-  void Keep(Slot slot) {
-    states.kept().Add(slot, in.NextUnread(slot), in.PagesOf(slot));
+  void Retain(Slot slot) {
+    states.retained().Add(slot, in.NextUnread(slot), in.PagesOf(slot));
     states.Reclassify(slot);
   }
 

@@ -17,7 +17,7 @@ constexpr uint64_t kAll = 1 << 30;
 World WorldWithRoom(uint64_t reusable_bytes_max) {
   World world;
   world.file_count = 3000;
-  world.limits = {.kept_bytes_max = 40 * kMiB,
+  world.limits = {.retained_bytes_max = 40 * kMiB,
                   .staging_bytes_max = 16 * kMiB,
                   .push_window_bytes_max = 32 * kMiB,
                   .reusable_bytes_max = reusable_bytes_max,

@@ -21,7 +21,7 @@ World SmallWorld(uint64_t seed) {
   World world;
   world.file_count = 1000;
   world.seed = seed;
-  world.limits = {.kept_bytes_max = 12 * kMiB,
+  world.limits = {.retained_bytes_max = 12 * kMiB,
                   .staging_bytes_max = 16 * kMiB,
                   .push_window_bytes_max = 24 * kMiB,
                   .sentinel_every = 0};
@@ -44,7 +44,7 @@ TEST(PlannerSimulationTest, HoldsItsLimitsInAnyWorld) {
     world.disk = {.reads_per_second = 100.0 * static_cast<double>(1 + any(300)),
                   .bytes_per_second = 50e6 * static_cast<double>(1 + any(40)),
                   .latency_us = static_cast<double>(any(2000))};
-    world.limits.kept_bytes_max = any(3) == 0 ? 0 : any(60 * kMiB);
+    world.limits.retained_bytes_max = any(3) == 0 ? 0 : any(60 * kMiB);
     world.limits.staging_bytes_max = 8 * kMiB + any(40 * kMiB);
     world.limits.push_window_bytes_max = any(4) == 0 ? 0 : 2 * kMiB + any(40 * kMiB);
     world.limits.sentinel_every = any(2) == 0 ? 0 : 64;
@@ -228,14 +228,14 @@ TEST(PlannerSimulationTest, ARetainedCacheThatRefusesIsBelieved) {
     Simulation simulation(world);
     for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
     for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.Read(simulation.Shuffled(epoch));
-    EXPECT_GE(simulation.kept_bytes(), 3 * kMiB) << "what it takes is used";
+    EXPECT_GE(simulation.retained_bytes(), 3 * kMiB) << "what it takes is used";
     ExpectNoViolation(&simulation);
   }
 }
 
 TEST(PlannerSimulationTest, WhatFitsIsReadOnceInTheOrderOfTheDisk) {
   World world = SmallWorld(1);
-  world.limits.kept_bytes_max = 200 * kMiB;
+  world.limits.retained_bytes_max = 200 * kMiB;
   world.limits.staging_bytes_max = 64 * kMiB;
   Simulation simulation(world);
   simulation.planner().Fill(simulation.Listing());
@@ -246,7 +246,7 @@ TEST(PlannerSimulationTest, WhatFitsIsReadOnceInTheOrderOfTheDisk) {
   EXPECT_LE(filled.disk_reads, 60U);
   uint64_t there = 0;
   for (EntryNumber file = 0; file < 1000; ++file)
-    there += simulation.Kept(file) || simulation.InPageCache(file) ? 1 : 0;
+    there += simulation.Retained(file) || simulation.InPageCache(file) ? 1 : 0;
   EXPECT_EQ(there, 1000U);
   const EpochResult read = simulation.Read(simulation.Shuffled(1));
   EXPECT_EQ(read.demand_reads, 0U);
@@ -257,7 +257,7 @@ TEST(PlannerSimulationTest, WhatFitsIsReadOnceInTheOrderOfTheDisk) {
 // The last read, again and again, when there is nothing else to read and nothing moves.
 TEST(PlannerSimulationTest, AFillGoesOnWhereMemoryWasRefused) {
   World world = SmallWorld(1);
-  world.limits.kept_bytes_max = 200 * kMiB;
+  world.limits.retained_bytes_max = 200 * kMiB;
   uint64_t last = 0;
   world.no_memory = [&](uint64_t id) {
     last = id;
@@ -274,7 +274,7 @@ TEST(PlannerSimulationTest, AFillGoesOnWhereMemoryWasRefused) {
   refuse = false;
   (void)simulation.Settle();
   for (EntryNumber file = 0; file < 1000; ++file) {
-    EXPECT_TRUE(simulation.Kept(file) || simulation.InPageCache(file)) << file;
+    EXPECT_TRUE(simulation.Retained(file) || simulation.InPageCache(file)) << file;
   }
 }
 
@@ -282,7 +282,7 @@ TEST(PlannerSimulationTest, AFillGivesWayToDemandAndToAnOrder) {
   for (const PushOutcome outcome : {PushOutcome::kPushed, PushOutcome::kUnknown, PushOutcome::kEnded}) {
     for (uint64_t seed = 1; seed <= 8; ++seed) {
       World world = SmallWorld(seed);
-      world.limits.kept_bytes_max = 200 * kMiB;
+      world.limits.retained_bytes_max = 200 * kMiB;
       world.push_outcome = [&](EntryNumber) { return outcome; };
       Simulation simulation(world);
       simulation.planner().Fill(simulation.Listing());
@@ -337,13 +337,13 @@ TEST(PlannerSimulationTest, WithoutPushesReadersGetTheirFilesFromMemory) {
 
 TEST(PlannerSimulationTest, WithoutARetainedCacheThePageCacheHoldsTheWindow) {
   World world = SmallWorld(1);
-  world.limits.kept_bytes_max = 0;
+  world.limits.retained_bytes_max = 0;
   world.reader_us = 300;
   Simulation simulation(world);
   simulation.planner().Append(Shared(simulation.Shuffled(1)));
   const EpochResult result = simulation.Read(simulation.Shuffled(1));
   EXPECT_GE(result.from_page_cache, 950U);
-  EXPECT_EQ(simulation.kept_bytes(), 0U);
+  EXPECT_EQ(simulation.retained_bytes(), 0U);
   ExpectNoViolation(&simulation);
 }
 

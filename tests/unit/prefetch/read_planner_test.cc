@@ -34,10 +34,11 @@ class ReadPlannerTest : public testing::Test {
   }
 
   DiskModel disk_;
-  Planner planner_{PlannerParts::Place,
-                   disk_,
-                   {.kept_bytes_max = 400 * kMiB, .staging_bytes_max = 100 * kMiB, .push_window_bytes_max = 400 * kMiB},
-                   {}};
+  Planner planner_{
+      PlannerParts::Place,
+      disk_,
+      {.retained_bytes_max = 400 * kMiB, .staging_bytes_max = 100 * kMiB, .push_window_bytes_max = 400 * kMiB},
+      {}};
   std::vector<ReadPlan> under_way_;
 };
 

@@ -57,7 +57,7 @@ uint64_t Throttle::LetThrough(const Disk& disk, uint64_t bytes, uint64_t now_us)
 }
 
 Simulation::Simulation(const World& world)
-    : world_(world), disk_model_(world.disk_model), kept_bytes_max_(world.limits.kept_bytes_max) {
+    : world_(world), disk_model_(world.disk_model), retained_bytes_max_(world.limits.retained_bytes_max) {
   std::mt19937_64 random(world.seed);
   std::lognormal_distribution<double> size(std::log(world.file_bytes_mean) - 0.125, 0.5);
   uint64_t offset = 4096;
@@ -121,21 +121,21 @@ void Simulation::OutOfPageCache(EntryNumber file) {
   if (page_cache_.erase(file) > 0) page_cache_bytes_ -= Pages(places_[file].bytes);
 }
 
-void Simulation::Keep(EntryNumber file, const KeepPlan& plan) {
+void Simulation::Retain(EntryNumber file, const RetainPlan& plan) {
   for (const EntryNumber out : plan.evict) {
-    if (kept_.erase(out) == 0) violations.push_back("evicts what is not kept");
-    kept_bytes_ -= Pages(places_[out].bytes);
+    if (retained_.erase(out) == 0) violations.push_back("evicts what is not kept");
+    retained_bytes_ -= Pages(places_[out].bytes);
   }
-  if (!plan.keep) return;
+  if (!plan.retain) return;
   const uint64_t bytes = Pages(places_[file].bytes);
-  if (kept_bytes_ + bytes > world_.retained_cache_takes_bytes) {
-    kept_bytes_max_ = world_.retained_cache_takes_bytes;
-    planner_->KeepsNot(file);
-    planner_->SetKeptMax(kept_bytes_max_, world_.limits.lent_window_bytes_max);
+  if (retained_bytes_ + bytes > world_.retained_cache_takes_bytes) {
+    retained_bytes_max_ = world_.retained_cache_takes_bytes;
+    planner_->SetNotRetained(file);
+    planner_->SetRetainedMax(retained_bytes_max_, world_.limits.lent_window_bytes_max);
     return;
   }
-  if (!kept_.insert(file).second) violations.push_back("keeps what is kept");
-  kept_bytes_ += bytes;
+  if (!retained_.insert(file).second) violations.push_back("keeps what is kept");
+  retained_bytes_ += bytes;
 }
 
 void Simulation::Arrive(const ReadPlan& read) {
@@ -145,10 +145,10 @@ void Simulation::Arrive(const ReadPlan& read) {
     const bool ok = !world_.reads_fail || !world_.reads_fail(item.file);
     if (!ok) ++failed_[item.file];
     const Arrival arrival = planner_->Arrived(item, ok);
-    if (!ok && (arrival.hold || arrival.keep.keep || !arrival.keep.evict.empty())) {
+    if (!ok && (arrival.hold || arrival.retain.retain || !arrival.retain.evict.empty())) {
       violations.push_back("wants what could not be read");
     }
-    Keep(item.file, arrival.keep);
+    Retain(item.file, arrival.retain);
     if (arrival.hold) held_.insert(item.file);
     if (const auto readers = waiting_.extract(item.file)) {
       for (Reader* reader : readers.mapped()) Deliver(reader, item.file, true);
@@ -168,7 +168,7 @@ void Simulation::PumpReads() {
     for (const ReadPlan::Item& item : read->items) {
       if (++reading_[item.file] > 1) violations.push_back("reads what is being read");
       if (held_.contains(item.file)) violations.push_back("reads what is held");
-      if (kept_.contains(item.file)) violations.push_back("reads what is kept");
+      if (retained_.contains(item.file)) violations.push_back("reads what is kept");
       if (item.place.offset < end) violations.push_back("files of a read not in the order of the disk");
       end = item.place.offset + item.place.bytes;
       if (end > read->offset + read->bytes) violations.push_back("a file outside of its read");
@@ -182,7 +182,7 @@ void Simulation::PumpReads() {
 // Where the page cache may hold everything, the retained cache lends it what it does not need.
 uint64_t Simulation::WindowMost() const {
   const PlannerLimits& limits = world_.limits;
-  const uint64_t lent = limits.reusable_bytes_max >= limits.data_bytes ? kept_bytes_max_ - kept_bytes_ : 0;
+  const uint64_t lent = limits.reusable_bytes_max >= limits.data_bytes ? retained_bytes_max_ - retained_bytes_ : 0;
   return limits.push_window_bytes_max + lent;
 }
 
@@ -192,18 +192,18 @@ void Simulation::PumpPushes() {
   if (!push) return;
   pushing_ = true;
   if (planner_->gauges().push_window_bytes > WindowMost()) violations.push_back("pushes over its limit");
-  if (!held_.contains(push->file) && !kept_.contains(push->file)) violations.push_back("pushes what is not there");
+  if (!held_.contains(push->file) && !retained_.contains(push->file)) violations.push_back("pushes what is not there");
   At(now_us_ + static_cast<double>(push->bytes) * world_.push_us_per_byte, [this, file = push->file] {
     pushing_ = false;
     const PushOutcome outcome = world_.push_outcome ? world_.push_outcome(file) : PushOutcome::kPushed;
     if (outcome == PushOutcome::kPushed) IntoPageCache(file);
-    const KeepPlan plan = planner_->Pushed(file, outcome);
-    Keep(file, plan);
+    const RetainPlan plan = planner_->Pushed(file, outcome);
+    Retain(file, plan);
     if (outcome == PushOutcome::kUnknown) {
       ++stats_[file];
       At(now_us_ + world_.stat_us, [this, file] { planner_->Statted(file, StatPhase::kEnded); });
     }
-    if (plan.keep) held_.erase(file);
+    if (plan.retain) held_.erase(file);
   });
 }
 
@@ -226,9 +226,9 @@ void Simulation::Pump() {
 
 void Simulation::Check() {
   const PlannerGauges gauges = planner_->gauges();
-  if (kept_bytes_ > kept_bytes_max_ + world_.limits.lent_window_bytes_max)
+  if (retained_bytes_ > retained_bytes_max_ + world_.limits.lent_window_bytes_max)
     violations.push_back("keeps more than the retained cache takes");
-  if (gauges.kept_bytes != kept_bytes_) violations.push_back("another opinion of what is kept");
+  if (gauges.retained_bytes != retained_bytes_) violations.push_back("another opinion of what is kept");
   if (gauges.staging_bytes > world_.limits.staging_bytes_max) violations.push_back("a staging over its limit");
   // What readers bring in by themselves stays until they are past it.
   const uint64_t behind = world_.progress.support + 5 * world_.progress.lag;
@@ -270,7 +270,7 @@ void Simulation::Begin(Reader* reader) {
   if (page_cache_.contains(file)) {
     ++result_.from_page_cache;
     Deliver(reader, file, false);
-  } else if (held_.contains(file) || kept_.contains(file)) {
+  } else if (held_.contains(file) || retained_.contains(file)) {
     ++result_.from_memory;
     Deliver(reader, file, true);
   } else if (reading_.contains(file)) {
@@ -330,17 +330,17 @@ void Simulation::End() {
     OutOfPageCache(file);
     planner_->Dropped(file);
   }
-  for (const EntryNumber file : std::set(kept_)) {
-    planner_->KeepsNot(file);
-    kept_.erase(file);
-    kept_bytes_ -= Pages(places_[file].bytes);
+  for (const EntryNumber file : std::set(retained_)) {
+    planner_->SetNotRetained(file);
+    retained_.erase(file);
+    retained_bytes_ -= Pages(places_[file].bytes);
   }
   Settle();
   const PlannerGauges left = planner_->gauges();
   if (left.epochs_queued != 0) violations.push_back("epochs are left");
   if (left.reads_under_way != 0) violations.push_back("reads are left");
   if (left.staging_bytes != 0 || !held_.empty()) violations.push_back("the staging is not empty");
-  if (left.kept_bytes != 0 || kept_bytes_ != 0) violations.push_back("the retained cache is not empty");
+  if (left.retained_bytes != 0 || retained_bytes_ != 0) violations.push_back("the retained cache is not empty");
   if (left.push_window_bytes != 0 || (page_cache_bytes_ != 0 && world_.limits.push_window_bytes_max > 0))
     violations.push_back("the push window is not empty");
   if (left.ready_files != 0) violations.push_back("files are left to be pushed");

@@ -99,9 +99,9 @@ class Simulation {
   uint64_t total_bytes() const { return total_bytes_; }
   double now_us() const { return now_us_; }
   bool InPageCache(EntryNumber file) const { return page_cache_.contains(file); }
-  bool Kept(EntryNumber file) const { return kept_.contains(file); }
+  bool Retained(EntryNumber file) const { return retained_.contains(file); }
   uint64_t page_cache_bytes() const { return page_cache_bytes_; }
-  uint64_t kept_bytes() const { return kept_bytes_; }
+  uint64_t retained_bytes() const { return retained_bytes_; }
   const std::unordered_map<EntryNumber, int>& failed() const { return failed_; }  // reads of the planner's, by file
   const std::unordered_map<EntryNumber, int>& stats() const { return stats_; }
   // Different ones, with their number.
@@ -125,7 +125,7 @@ class Simulation {
   void PumpPushes();
   uint64_t WindowMost() const;
   void Arrive(const ReadPlan& read);
-  void Keep(EntryNumber file, const KeepPlan& plan);
+  void Retain(EntryNumber file, const RetainPlan& plan);
   double DiskDone(uint64_t bytes);
   double Noticed(double time_us) const;
   void RunUntil(const std::function<bool()>& done);
@@ -149,11 +149,11 @@ class Simulation {
   Throttle throttle_;
   bool pushing_ = false;
   uint64_t readers_ = 1;
-  std::set<EntryNumber> page_cache_, held_, kept_;
+  std::set<EntryNumber> page_cache_, held_, retained_;
   std::unordered_map<EntryNumber, int> reading_;
   std::unordered_map<EntryNumber, std::vector<Reader*>> waiting_;
   std::unordered_map<EntryNumber, int> failed_, stats_;
-  uint64_t kept_bytes_ = 0, page_cache_bytes_ = 0, kept_bytes_max_ = 0;
+  uint64_t retained_bytes_ = 0, page_cache_bytes_ = 0, retained_bytes_max_ = 0;
   EpochResult result_;
 };
 

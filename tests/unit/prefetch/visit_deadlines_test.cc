@@ -24,7 +24,7 @@ class VisitDeadlinesTest : public testing::Test {
   }
 
   PlannerParts parts_{100,
-                      {.kept_bytes_max = 1 << 20, .staging_bytes_max = 64 << 20, .push_window_bytes_max = 1 << 20}};
+                      {.retained_bytes_max = 1 << 20, .staging_bytes_max = 64 << 20, .push_window_bytes_max = 1 << 20}};
   VisitDeadlines& deadlines_ = parts_.states.deadlines();
 };
 

@@ -37,10 +37,10 @@ class PrefetchEngineTest : public StoreFixture {
   struct Parts {
     uint64_t chunk_bytes = 4 << 20;
     uint64_t push_window_bytes = 4 << 20;
-    uint64_t kept_bytes = 0;  // 0: no retained cache
+    uint64_t retained_bytes = 0;  // 0: no retained cache
     uint64_t order_bytes = 4 << 20;
     uint64_t reusable_bytes = 0;  // that the page cache has room for
-    bool keeps_read = false;
+    bool retains_read = false;
     FakeMount::See see = FakeMount::See::kOpens;
     bool opens_asked = false;
     Prefetcher::AccessListener listener = {};
@@ -81,30 +81,30 @@ class PrefetchEngineTest : public StoreFixture {
     demand_shards_ = store_->files().MakeSource(store_, *demand_, ReadPurpose::kDemand, StoreFiles::NothingBefore);
     ahead_shards_ = store_->files().MakeSource(store_, *ahead_, ReadPurpose::kAhead, StoreFiles::NothingBefore);
     if (parts.wrap_ahead) ahead_shards_ = parts.wrap_ahead(std::move(ahead_shards_));
-    if (parts.kept_bytes > 0) {
+    if (parts.retained_bytes > 0) {
       std::vector<std::string> notes;
       auto retained_cache = RetainedCache::Open({.place = RetainedCache::Place::kRam,
                                                  .folder = "",
                                                  .identity = store_path(),
                                                  .store_path = "",
-                                                 .bytes_max = parts.kept_bytes,
+                                                 .bytes_max = parts.retained_bytes,
                                                  .group = {},
                                                  .on_lost = {},
                                                  .memory_available = [] { return uint64_t{1} << 40; }},
                                                 notes);
       ASSERT_TRUE(retained_cache.ok()) << retained_cache.status().text();
       retained_cache_ = std::move(retained_cache).value();
-      kept_ = std::make_unique<KeptBlocks>(*store_, *retained_cache_);
+      retained_ = std::make_unique<RetainedBlocks>(*store_, *retained_cache_);
     }
     prefetcher_ = std::make_unique<Prefetcher>(
-        store_, *ahead_shards_, cache_, kept_.get(), statistics_,
-        PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
+        store_, *ahead_shards_, cache_, retained_.get(), statistics_,
+        PrefetcherOptions{.retained_bytes_max = parts.retained_bytes,
                           .chunk_bytes = parts.chunk_bytes,
                           .push_window_bytes_max = parts.push_window_bytes,
                           .order_bytes_max = parts.order_bytes,
                           .reusable_bytes_max = [left = parts.reusable_bytes] { return left; },
                           .page_cache_drops = {},
-                          .keeps_read = parts.keeps_read,
+                          .retains_read = parts.retains_read,
                           .opens_asked = parts.opens_asked,
                           .own_process = kOwnProcess,
                           .reads_max = 8,
@@ -112,7 +112,7 @@ class PrefetchEngineTest : public StoreFixture {
                           .accesses_max = parts.accesses_max});
     fs_ = std::make_unique<FileSystem>(
         store_, *demand_shards_, cache_, statistics_,
-        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .kept = kept_.get(), .observer = prefetcher_.get()});
+        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .retained = retained_.get(), .observer = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);
     opens_asked_ = parts.opens_asked;
     prefetcher_->SetAccessListener(parts.listener);
@@ -271,7 +271,7 @@ class PrefetchEngineTest : public StoreFixture {
   std::unique_ptr<ShardSource> demand_shards_;
   std::unique_ptr<ShardSource> ahead_shards_;
   std::unique_ptr<RetainedCache> retained_cache_;
-  std::unique_ptr<KeptBlocks> kept_;
+  std::unique_ptr<RetainedBlocks> retained_;
   std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<FakeMount> mount_;
 

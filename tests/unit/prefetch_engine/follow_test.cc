@@ -41,9 +41,9 @@ TEST_F(PrefetchEngineTest, SmallWindow) {
 }
 
 // A second order is a further epoch; what the retained cache has is not read from the disk again.
-TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
+TEST_F(PrefetchEngineTest, RetainedFilesArePushedFromMemory) {
   WriteFiles(300, 60'000);
-  StartEngine({.chunk_bytes = 32 << 20, .push_window_bytes = 4 << 20, .kept_bytes = 32 << 20});
+  StartEngine({.chunk_bytes = 32 << 20, .push_window_bytes = 4 << 20, .retained_bytes = 32 << 20});
   const std::vector<Order> orders = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3)};
   for (const Order& order : orders) ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   Order both = orders[0];
@@ -60,7 +60,7 @@ TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
 // ever.
 TEST_F(PrefetchEngineTest, WhatNobodyPredictsGivesWayToWhatIsPredicted) {
   WriteFiles(600, 60'000);
-  StartEngine({.chunk_bytes = 32 << 20, .push_window_bytes = 2 << 20, .kept_bytes = 8 << 20});
+  StartEngine({.chunk_bytes = 32 << 20, .push_window_bytes = 2 << 20, .retained_bytes = 8 << 20});
   const Order all = Shuffled(1);
   const Order before(all.begin(), all.begin() + 400);
   for (const EntryNumber file : before) ReadAsReader(file);
@@ -92,7 +92,7 @@ TEST_F(PrefetchEngineTest, FilesThatComeTwice) {
     ASSERT_TRUE((*writer)->AddFile(name, {.mode = 0644}, {}, AsBytes(by_name_[name])).ok());
   }
   ASSERT_TRUE((*writer)->Commit().ok());
-  StartEngine({.push_window_bytes = 2 << 20, .kept_bytes = 4 << 20});
+  StartEngine({.push_window_bytes = 2 << 20, .retained_bytes = 4 << 20});
   Order order = ShuffledHalves(1);
   const Order again = ShuffledHalves(2);
   order.insert(order.end(), again.begin(), again.end());
@@ -269,7 +269,7 @@ TEST_F(PrefetchEngineTest, AskedOpensTellWhereTheReaderIs) {
 // Readers that are further apart than one file, and one who reads what they have read already.
 TEST_F(PrefetchEngineTest, SeveralReaders) {
   WriteFiles(800, 20'000);
-  StartEngine({.kept_bytes = 4 << 20});
+  StartEngine({.retained_bytes = 4 << 20});
   Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   std::mt19937_64 random(7);
@@ -306,7 +306,7 @@ TEST_F(PrefetchEngineTest, AReaderWhoComesBackToEachFile) {
 // The kernel has thrown everything away: what was pushed is read by READs, and all is right.
 TEST_F(PrefetchEngineTest, PagesThatTheKernelTookBack) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 4 << 20});
+  StartEngine({.retained_bytes = 4 << 20});
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   for (size_t i = 0; i < order.size(); ++i) {

@@ -98,7 +98,7 @@ TEST_F(HostileTest, SharedAndLargeRecordsAreRetried) {
 struct Case {
   const char* name;
   Hostility hostility;
-  uint64_t kept_bytes;
+  uint64_t retained_bytes;
   size_t file_bytes_max;
 };
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
@@ -124,7 +124,7 @@ class HostileDiskTest : public HostileTest, public ::testing::WithParamInterface
       disks.push_back(disk.get());
       return disk;
     };
-    StartEngine({.push_window_bytes = 1 << 20, .kept_bytes = GetParam().kept_bytes});
+    StartEngine({.push_window_bytes = 1 << 20, .retained_bytes = GetParam().retained_bytes});
     for (uint64_t epoch = 0; epoch < 2; ++epoch) {
       EmptyCache();
       const Order order = epoch == 0 ? files_ : Shuffled(seed);  // neighbours in one read, then each by itself

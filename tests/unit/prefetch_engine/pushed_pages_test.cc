@@ -48,13 +48,14 @@ class PushedPagesTest : public OneFileFixture {
     planner_ = std::make_shared<Planner>([this](EntryNumber file) { return files_->Place(file); }, disk_,
                                          PlannerLimits{.staging_bytes_max = 1 << 20, .push_window_bytes_max = 1 << 20},
                                          ReaderPositionOptions());
-    kept_ = std::make_unique<KeptFiles>(
-        KeptFiles::Means{.options = options_, .kept = nullptr, .thread = nullptr, .events = events_, .pushes = true},
+    retained_ = std::make_unique<RetainedFiles>(
+        RetainedFiles::Means{
+            .options = options_, .retained = nullptr, .thread = nullptr, .events = events_, .pushes = true},
         *files_, planned_, *planner_, *staged_);
     pages_ = std::make_unique<PushedPages>(
         PushedPages::Means{
             .statistics = statistics_, .view = &view_, .pusher = pusher_, .events = events_, .pushes = true},
-        *files_, planner_, *staged_, *kept_);
+        *files_, planner_, *staged_, *retained_);
     ASSERT_TRUE(pusher_.Start(&sink_, 1).ok());
   }
 
@@ -88,7 +89,7 @@ class PushedPagesTest : public OneFileFixture {
   UnknownFiles sink_;
   SlowView view_;
   std::shared_ptr<Planner> planner_;
-  std::unique_ptr<KeptFiles> kept_;
+  std::unique_ptr<RetainedFiles> retained_;
   std::unique_ptr<PushedPages> pages_;
   PushQueue pusher_{
       nullptr,
@@ -117,7 +118,7 @@ TEST_F(PushedPagesTest, AnAnswerAfterTheEndIsForgotten) {
   PushRefused();
   pages_->AskStats();
   pages_.reset();
-  kept_.reset();
+  retained_.reset();
   staged_.reset();
   planner_.reset();
   view_.answer();

@@ -10,7 +10,7 @@ namespace {
 
 TEST_F(PrefetchEngineTest, StartBesideReads) {
   WriteFiles(50, 20'000);
-  StartEngine({.kept_bytes = 4 << 20, .start = false});
+  StartEngine({.retained_bytes = 4 << 20, .start = false});
   std::atomic<uint64_t> reads = 0;
   std::atomic<bool> ending = false;
   std::thread reader([&] {

@@ -9,7 +9,7 @@ namespace {
 // The end waits for reads and pushes under way, begins no others, and leaves nothing.
 TEST_F(PrefetchEngineTest, StopWhileReadsAndPushesAreUnderWay) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 4 << 20});
+  StartEngine({.retained_bytes = 4 << 20});
   const Order order = Shuffled(1);
   mount_->Hold();
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
@@ -28,7 +28,7 @@ TEST_F(PrefetchEngineTest, StopWhileReadsAndPushesAreUnderWay) {
 
 TEST_F(PrefetchEngineTest, StopWithoutWork) {
   WriteFiles(3, 1000);
-  StartEngine({.kept_bytes = 4 << 20});
+  StartEngine({.retained_bytes = 4 << 20});
   prefetcher_->Stop();
   prefetcher_->Stop();
 }
@@ -36,7 +36,7 @@ TEST_F(PrefetchEngineTest, StopWithoutWork) {
 // Orders, drops and opens come until the end, and after it.
 TEST_F(PrefetchEngineTest, OrdersAndDropsDuringStop) {
   WriteFiles(200, 40'000);
-  StartEngine({.kept_bytes = 4 << 20});
+  StartEngine({.retained_bytes = 4 << 20});
   std::atomic<bool> ending = false;
   std::vector<std::thread> threads;
   threads.emplace_back([&] {
@@ -63,7 +63,7 @@ TEST_F(PrefetchEngineTest, OrdersAndDropsDuringStop) {
 // nobody.
 TEST_F(PrefetchEngineTest, DropWhileBusy) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 6 << 20});
+  StartEngine({.retained_bytes = 6 << 20});
   std::atomic<bool> ending = false;
   std::thread dropper([&] {
     while (!ending) {
@@ -87,7 +87,7 @@ TEST_F(PrefetchEngineTest, DropWhileBusy) {
 // What a drop says it has given back is gone.
 TEST_F(PrefetchEngineTest, DropGivesEverythingBack) {
   WriteFiles(100, 40'000);
-  StartEngine({.kept_bytes = 8 << 20});
+  StartEngine({.retained_bytes = 8 << 20});
   ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
   for (size_t i = 5; i < 60; ++i) ASSERT_TRUE(WaitPushed(files_[i])) << Told();
   ASSERT_TRUE(WaitUntil([&] { return retained_cache_->block_count() > 0; }) || Count(Stat::kPushes) > 0);

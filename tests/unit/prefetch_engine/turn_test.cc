@@ -35,7 +35,7 @@ class PlainViews final : public ViewSource {
 TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingPredicted) {
   WriteFiles(1000, 10'000);
   PlainViews views(store_path());
-  StartEngine({.push_window_bytes = 2 << 20, .kept_bytes = 4 << 20, .views = &views});
+  StartEngine({.push_window_bytes = 2 << 20, .retained_bytes = 4 << 20, .views = &views});
   for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) > 0; })) << Told();
   const Order other = Shuffled(1);
@@ -47,7 +47,7 @@ TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingPredicted) {
   retained_cache_->Clear();
   const ViewFile file = *views.FileInView(1, other.front());
   prefetcher_->OnLoaded(file, 0, std::as_bytes(std::span(Content(other.front()))));
-  EXPECT_TRUE(kept_->Find(file, 0).has_value());
+  EXPECT_TRUE(retained_->Find(file, 0).has_value());
   StopEngine();  // before the views
 }
 

@@ -59,7 +59,7 @@ TEST_F(PrefetchEngineTest, AFoundOrderIsFollowedInPlaceOfARecognisedPass) {
 // When the store fits, all of it comes into memory, whatever is read.
 TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 32 << 20});
+  StartEngine({.retained_bytes = 32 << 20});
   const Order order = Shuffled(1);
   for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
   ASSERT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); }))
@@ -74,7 +74,7 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
 // find it there.
 TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtToThePageCache) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 32 << 20, .reusable_bytes = 64 << 20});
+  StartEngine({.retained_bytes = 32 << 20, .reusable_bytes = 64 << 20});
   const Order order = Shuffled(1);
   for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
   for (const EntryNumber file : order) EXPECT_TRUE(mount_->WaitFor(file, content_[file].size())) << file << Told();
@@ -87,7 +87,7 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtToThePageCache) {
 
 TEST_F(PrefetchEngineTest, WhatOthersAreToFindIsKeptAllTheSame) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 32 << 20, .reusable_bytes = 64 << 20, .keeps_read = true});
+  StartEngine({.retained_bytes = 32 << 20, .reusable_bytes = 64 << 20, .retains_read = true});
   for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
   EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << Told();
 }
@@ -95,7 +95,7 @@ TEST_F(PrefetchEngineTest, WhatOthersAreToFindIsKeptAllTheSame) {
 // Nor where the tables have no room to know of each file whether it was left in the page cache.
 TEST_F(PrefetchEngineTest, WhatCannotBeKnownToBeLeftIsKept) {
   WriteFiles(300, 60'000);
-  StartEngine({.kept_bytes = 32 << 20, .order_bytes = Prefetcher::OrderBytes(300) - 1, .reusable_bytes = 64 << 20});
+  StartEngine({.retained_bytes = 32 << 20, .order_bytes = Prefetcher::OrderBytes(300) - 1, .reusable_bytes = 64 << 20});
   for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
   EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << Told();
 }
@@ -103,15 +103,15 @@ TEST_F(PrefetchEngineTest, WhatCannotBeKnownToBeLeftIsKept) {
 // With no order and more data than room, what came first stays: in each shuffled epoch it is a hit again.
 TEST_F(PrefetchEngineTest, WithoutAnOrderWhatFitsStays) {
   WriteFiles(400, 60'000);  // fewer than are ever recognised as a pass
-  StartEngine({.kept_bytes = 4 << 20});
+  StartEngine({.retained_bytes = 4 << 20});
   const auto keys = [&] {
     std::set<std::pair<uint64_t, uint64_t>> all;
     for (const RetainedCacheKey& key : retained_cache_->List()) all.emplace(key.identity.low, key.identity.high);
     return all;
   };
   for (const EntryNumber file : Shuffled(1)) ReadAsReader(file);
-  const auto kept = keys();
-  ASSERT_GT(kept.size(), 50U);
+  const auto retained = keys();
+  ASSERT_GT(retained.size(), 50U);
   EXPECT_GT(retained_cache_->used_bytes(), retained_cache_->bytes_max() * 9 / 10);
   for (uint64_t epoch = 2; epoch < 5; ++epoch) {
     mount_->ReclaimAll();
@@ -119,20 +119,20 @@ TEST_F(PrefetchEngineTest, WithoutAnOrderWhatFitsStays) {
     const uint64_t cached_before = Count(Stat::kRecordCacheHits);
     for (const EntryNumber file : Shuffled(epoch)) ReadAsReader(file);
     // The record cache answers the rest of them.
-    EXPECT_LE(Count(Stat::kRetainedCacheHits) - hits_before, kept.size());
+    EXPECT_LE(Count(Stat::kRetainedCacheHits) - hits_before, retained.size());
     EXPECT_GE(Count(Stat::kRetainedCacheHits) - hits_before + Count(Stat::kRecordCacheHits) - cached_before,
-              kept.size());
-    EXPECT_EQ(keys(), kept);
+              retained.size());
+    EXPECT_EQ(keys(), retained);
   }
 }
 
 // A read of a part of a kept file is answered from where it is kept: no block is copied for it, none read again.
-TEST_F(PrefetchEngineTest, PartsOfKeptBlocksAreNotCopied) {
+TEST_F(PrefetchEngineTest, PartsOfRetainedBlocksAreNotCopied) {
   by_name_["large"] = RandomBytes(3 * kBlockBytes + 77, 1);
   Write([&](StoreWriter& writer) {
     ASSERT_TRUE(writer.AddFile("large", {.mode = 0644}, {}, AsBytes(by_name_["large"])).ok());
   });
-  StartEngine({.kept_bytes = 8 << 20});
+  StartEngine({.retained_bytes = 8 << 20});
   const EntryNumber file = files_.front();
   ASSERT_TRUE(ReadThrough(file).ok());
   ASSERT_EQ(retained_cache_->block_count(), 4U);
@@ -165,7 +165,7 @@ TEST_F(PrefetchEngineTest, PartsOfKeptBlocksAreNotCopied) {
 // A few reads of a store that does not fit bring nothing that nobody asked for.
 TEST_F(PrefetchEngineTest, ALookBringsNothingElse) {
   WriteFiles(400, 60'000);
-  StartEngine({.kept_bytes = 4 << 20});
+  StartEngine({.retained_bytes = 4 << 20});
   const Order order = Shuffled(1);
   for (size_t i = 0; i < 30; ++i) ReadAsReader(order[i]);
   EXPECT_TRUE(ahead_->seen().empty());

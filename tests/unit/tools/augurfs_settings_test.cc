@@ -94,7 +94,7 @@ TEST(ResolveAugurfs, RingsTakeTheirPartOfTheMemory) {
   EXPECT_EQ(settings.rings.payload_bytes, kMiB);
   EXPECT_GE(settings.rings.bytes(), 32 * kMiB);
   machine.ring_queues = 0;
-  EXPECT_LT(settings.prefetch.kept_bytes, Resolved(options, machine).prefetch.kept_bytes);
+  EXPECT_LT(settings.prefetch.retained_bytes, Resolved(options, machine).prefetch.retained_bytes);
   for (const uint64_t memory : {32 * kMiB, 48 * kMiB, 64 * kMiB, kGiB, 64 * kGiB}) {
     for (const unsigned cores : {1U, 2U, 16U, 64U, 512U}) {
       options.memory_bytes = memory;
@@ -105,7 +105,7 @@ TEST(ResolveAugurfs, RingsTakeTheirPartOfTheMemory) {
       EXPECT_EQ(some.rings.depth > 0, memory >= MemoryForRings(cores)) << memory << " " << cores;
       EXPECT_LE(some.rings.depth, 16U);
       EXPECT_GE(some.buffer_bytes, 8 * kMiB);
-      EXPECT_LE(some.buffer_bytes + some.prefetch.staging_bytes + some.prefetch.kept_bytes +
+      EXPECT_LE(some.buffer_bytes + some.prefetch.staging_bytes + some.prefetch.retained_bytes +
                     some.prefetch.push_window_bytes + some.prefetch.prediction_bytes + some.prefetch.order_bytes_max +
                     some.views.rendered_bytes + some.views.recycled_bytes + some.threads * kMiB + some.rings.bytes(),
                 memory);
@@ -125,7 +125,7 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
       EXPECT_LE(settings.threads, std::max(2u, cores));
       EXPECT_GE(settings.buffer_bytes, 8 * kMiB);
       EXPECT_LE(settings.buffer_bytes + settings.threads * kMiB, memory);
-      EXPECT_LE(settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+      EXPECT_LE(settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.retained_bytes +
                     settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
                     settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
                     settings.threads * kMiB,
@@ -147,7 +147,7 @@ TEST(ResolveAugurfs, TheIndexIsWithinTheBudget) {
     const auto parts = [&](uint64_t index_bytes) {
       const AugurfsSettings settings = Resolved(
           options, MachineWith(8 * kGiB), {.prediction_bytes = 0, .order_bytes = kMiB, .index_bytes = index_bytes});
-      return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+      return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.retained_bytes +
              settings.prefetch.push_window_bytes + settings.prefetch.order_bytes_max + settings.views.rendered_bytes +
              settings.views.recycled_bytes;
     };
@@ -173,7 +173,7 @@ TEST(ResolveAugurfs, PredictionAndOrdersHaveWhatTheyTake) {
   EXPECT_LT(small.prefetch.prediction_bytes, 80 * kMiB);
   EXPECT_GT(small.prefetch.prediction_bytes, 40 * kMiB);
   EXPECT_LT(small.prefetch.order_bytes_max, 48 * kMiB);
-  EXPECT_GT(small.prefetch.kept_bytes, 64 * kMiB);
+  EXPECT_GT(small.prefetch.retained_bytes, 64 * kMiB);
   EXPECT_THAT(small.notes, ElementsAre(HasSubstr("that takes 300.0 MiB")));
   options.memory_bytes = 48 * kMiB;
   EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {.prediction_bytes = 8 * kMiB, .order_bytes = 400 * kMiB})
@@ -186,10 +186,11 @@ TEST(ResolveAugurfs, AViewAsTheRootHasTheMemory) {
   AugurfsOptions options;
   options.memory_bytes = kGiB;
   options.view = *ParseViewSpec("npy");
-  EXPECT_GT(Resolved(options, MachineWith(8 * kGiB)).prefetch.kept_bytes, kGiB / 2);
+  EXPECT_GT(Resolved(options, MachineWith(8 * kGiB)).prefetch.retained_bytes, kGiB / 2);
   options.predict = false;
   const AugurfsSettings settings = Resolved(options, MachineWith(8 * kGiB));
-  EXPECT_EQ(settings.prefetch.staging_bytes + settings.prefetch.kept_bytes + settings.prefetch.push_window_bytes, 0u);
+  EXPECT_EQ(settings.prefetch.staging_bytes + settings.prefetch.retained_bytes + settings.prefetch.push_window_bytes,
+            0u);
   EXPECT_GT(settings.views.rendered_bytes, 768 * kMiB);
   EXPECT_LE(settings.buffer_bytes + settings.views.rendered_bytes + settings.views.recycled_bytes, kGiB);
 }
@@ -211,7 +212,7 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
       EXPECT_GT(with.views.decoded_writing_bytes, 0u);
       EXPECT_LE(with.views.decoded_writing_bytes, 16 * kMiB);
       const auto sum = [](const AugurfsSettings& settings) {
-        return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+        return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.retained_bytes +
                settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
                settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
                settings.views.decoded_index_bytes + settings.views.decoded_writing_bytes +
@@ -230,7 +231,7 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
 // So has a disk cache, for a store that is on a server; at the smallest budget, what readers need comes first.
 TEST(ResolveAugurfs, ADiskCacheHasItsPart) {
   const auto sum = [](const AugurfsSettings& settings) {
-    return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+    return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.retained_bytes +
            settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
            settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
            settings.views.archive_tables_bytes + settings.views.gathered_bytes + settings.copy.index_bytes +
@@ -257,7 +258,7 @@ TEST(ResolveAugurfs, ADiskCacheHasItsPart) {
 
 TEST(ResolveAugurfs, AFleetHasItsPart) {
   const auto sum = [](const AugurfsSettings& settings) {
-    return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+    return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.retained_bytes +
            settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
            settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
            settings.views.archive_tables_bytes + settings.views.gathered_bytes + 2 * settings.copy.fleet_waiting_bytes +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "prefetch/keep_thread.h"
+#include "prefetch/retain_thread.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,40 +18,40 @@ constexpr int kNice = 10;
 
 }  // namespace
 
-KeepThread::~KeepThread() { Stop(); }
+RetainThread::~RetainThread() { Stop(); }
 
-Status KeepThread::Start() {
+Status RetainThread::Start() {
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-keep", [this] { Run(); }));
   thread_ = std::move(thread);
   return Status::Ok();
 }
 
-void KeepThread::Stop() {
+void RetainThread::Stop() {
   tasks_.Close();
   if (thread_.joinable()) thread_.join();
 }
 
-void KeepThread::Run() {
+void RetainThread::Run() {
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
   while (true) {
     std::optional<Task> task = tasks_.Take();
     if (!task) return;
-    const bool kept = Keep(*task);
+    const bool retained = Retain(*task);
     task->blocks.clear();
-    if (task->done) task->done(kept);
+    if (task->done) task->done(retained);
   }
 }
 
-bool KeepThread::Keep(const Task& task) {
+bool RetainThread::Retain(const Task& task) {
   if (task.work) task.work();
   to_evict_.insert(to_evict_.end(), task.evict.begin(), task.evict.end());
-  std::erase_if(to_evict_, [this](const ViewFile& file) { return kept_.Erase(file); });
+  std::erase_if(to_evict_, [this](const ViewFile& file) { return retained_.Erase(file); });
   if (!task.file) return true;
   std::erase_if(to_evict_, [&](const ViewFile& file) { return file.IsSame(*task.file); });
   std::vector<std::span<const std::byte>> bytes;
   bytes.reserve(task.blocks.size());
   for (const BlockRef& block : task.blocks) bytes.push_back(block->span());
-  return kept_.Insert(*task.file, bytes);
+  return retained_.Insert(*task.file, bytes);
 }
 
 }  // namespace augur

@@ -13,8 +13,8 @@
 
 namespace augur {
 
-// KeptBlocks is the retained cache by files instead of by blocks. Safe from any thread. REQUIRES: store and retained
-// cache outlive it.
+// RetainedBlocks is the retained cache by files instead of by blocks. Safe from any thread. REQUIRES: store and
+// retained cache outlive it.
 //
 // A block in memory of this process is named by its place in the store, one in shared memory by Store::BlockIdentity:
 // by a hash of its bytes, which can be forged, one store could put its bytes in the place of another's. A block that
@@ -24,9 +24,9 @@ namespace augur {
 // it again, whoever has put it in. The store knows nothing of a block that was rendered from a record, so such a block
 // has its own XXH3-64 behind it in the retained cache: that tells damage, not a forgery by another user of a cache
 // group.
-class KeptBlocks {
+class RetainedBlocks {
  public:
-  KeptBlocks(const Store& store, RetainedCache& retained_cache) : store_(store), retained_cache_(retained_cache) {}
+  RetainedBlocks(const Store& store, RetainedCache& retained_cache) : store_(store), retained_cache_(retained_cache) {}
 
   // Whether every block of the file is there. Takes no lock: another thread or process may be about to change that.
   bool Contains(const ViewFile& file) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "prefetch/kept_blocks.h"
+#include "prefetch/retained_blocks.h"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ uint64_t Mixed(uint64_t place) {
 
 }  // namespace
 
-std::optional<RetainedCacheKey> KeptBlocks::KeyOf(const ViewFile& file, uint64_t block) const {
+std::optional<RetainedCacheKey> RetainedBlocks::KeyOf(const ViewFile& file, uint64_t block) const {
   const uint64_t bytes = file.BlockBytes(block);
   if (file.rendered) {
     // An odd number's multiples tell the blocks of a file apart.
@@ -58,7 +58,7 @@ std::optional<RetainedCacheKey> KeptBlocks::KeyOf(const ViewFile& file, uint64_t
   return RetainedCacheKey{.identity = *identity, .bytes = bytes};
 }
 
-bool KeptBlocks::Contains(const ViewFile& file) const {
+bool RetainedBlocks::Contains(const ViewFile& file) const {
   const uint64_t blocks = file.block_count();
   for (uint64_t block = 0; block < blocks; ++block) {
     const std::optional<RetainedCacheKey> key = KeyOf(file, block);
@@ -67,7 +67,7 @@ bool KeptBlocks::Contains(const ViewFile& file) const {
   return blocks > 0;
 }
 
-RetainedCache::Inserted KeptBlocks::Put(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
+RetainedCache::Inserted RetainedBlocks::Put(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   const std::optional<RetainedCacheKey> key = KeyOf(file, block);
   if (!key) return RetainedCache::Inserted::kNoRoom;
   if (!file.rendered) {
@@ -80,11 +80,11 @@ RetainedCache::Inserted KeptBlocks::Put(const ViewFile& file, uint64_t block, st
   return retained_cache_.InsertPieces(*key, pieces);
 }
 
-void KeptBlocks::InsertBlock(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
+void RetainedBlocks::InsertBlock(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   Put(file, block, bytes);
 }
 
-bool KeptBlocks::Insert(const ViewFile& file, std::span<const std::span<const std::byte>> blocks) {
+bool RetainedBlocks::Insert(const ViewFile& file, std::span<const std::span<const std::byte>> blocks) {
   for (uint64_t block = 0; block < blocks.size(); ++block) {
     if (Put(file, block, blocks[block]) == RetainedCache::Inserted::kNoRoom) {
       for (uint64_t done = 0; done < block; ++done) EraseBlock(file, done);
@@ -94,37 +94,37 @@ bool KeptBlocks::Insert(const ViewFile& file, std::span<const std::span<const st
   return true;
 }
 
-bool KeptBlocks::EraseBlock(const ViewFile& file, uint64_t block) {
+bool RetainedBlocks::EraseBlock(const ViewFile& file, uint64_t block) {
   const std::optional<RetainedCacheKey> key = KeyOf(file, block);
   return !key || retained_cache_.Erase(*key) || !retained_cache_.Contains(*key);
 }
 
-bool KeptBlocks::Erase(const ViewFile& file) {
+bool RetainedBlocks::Erase(const ViewFile& file) {
   bool all = true;
   const uint64_t blocks = file.block_count();
   for (uint64_t block = 0; block < blocks; ++block) all = EraseBlock(file, block) && all;
   return all;
 }
 
-std::optional<uint64_t> KeptBlocks::MarkOf(const ViewFile& file, uint64_t block) const {
+std::optional<uint64_t> RetainedBlocks::MarkOf(const ViewFile& file, uint64_t block) const {
   const std::optional<RetainedCacheKey> key = KeyOf(file, block);
   return key ? std::optional(key->identity.low) : std::nullopt;
 }
 
-uint64_t KeptBlocks::EvictUnknown(uint64_t bytes, std::vector<uint64_t> known) {
+uint64_t RetainedBlocks::EvictUnknown(uint64_t bytes, std::vector<uint64_t> known) {
   std::sort(known.begin(), known.end());
   return retained_cache_.EvictUnknown(bytes, [&known](const RetainedCacheKey& key) {
     return std::binary_search(known.begin(), known.end(), key.identity.low);
   });
 }
 
-bool KeptBlocks::IsRight(const ViewFile& file, uint64_t block, RetainedCache::Pieces pieces) const {
+bool RetainedBlocks::IsRight(const ViewFile& file, uint64_t block, RetainedCache::Pieces pieces) const {
   if (file.rendered) return EndsWithItsSum(pieces, file.BlockBytes(block));
   // Shared memory comes as a copy, in one piece. Into memory of this process no other one has put anything.
   return pieces.size() == 1 && store_.CheckIdentity(file.entry, block, pieces[0]).ok();
 }
 
-std::optional<RetainedCache::Pin> KeptBlocks::Find(const ViewFile& file, uint64_t block) {
+std::optional<RetainedCache::Pin> RetainedBlocks::Find(const ViewFile& file, uint64_t block) {
   const std::optional<RetainedCacheKey> key = KeyOf(file, block);
   if (!key) return std::nullopt;
   std::optional<RetainedCache::Pin> pin =

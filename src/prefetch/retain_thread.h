@@ -11,15 +11,15 @@
 #include "augur/status.h"
 #include "base/task_queue.h"
 #include "cache/record_cache.h"
-#include "prefetch/kept_blocks.h"
+#include "prefetch/retained_blocks.h"
 #include "prefetch/view_file.h"
 
 namespace augur {
 
-// KeepThread has the thread that copies files into the retained cache and evicts others, in the order of asking. A copy
-// of 100 KB takes 10 us, and ten times that if the memory is touched for the first time, so no other thread should wait
-// for it. Safe from any thread. REQUIRES: kept outlives it.
-class KeepThread {
+// RetainThread has the thread that copies files into the retained cache and evicts others, in the order of asking. A
+// copy of 100 KB takes 10 us, and ten times that if the memory is touched for the first time, so no other thread should
+// wait for it. Safe from any thread. REQUIRES: `retained` outlives it.
+class RetainThread {
  public:
   // First some files are evicted, then one is taken in.
   struct Task {
@@ -30,11 +30,11 @@ class KeepThread {
     std::function<void(bool)> done;  // when not empty: called on the thread at the end; whether it has the file now
   };
 
-  explicit KeepThread(KeptBlocks& kept) : kept_(kept) {}
+  explicit RetainThread(RetainedBlocks& retained) : retained_(retained) {}
   // Stops.
-  ~KeepThread();
-  KeepThread(const KeepThread&) = delete;
-  KeepThread& operator=(const KeepThread&) = delete;
+  ~RetainThread();
+  RetainThread(const RetainThread&) = delete;
+  RetainThread& operator=(const RetainThread&) = delete;
 
   // kNoSpace: the system gives no thread.
   Status Start();
@@ -48,10 +48,10 @@ class KeepThread {
 
  private:
   void Run();
-  bool Keep(const Task& task);
+  bool Retain(const Task& task);
 
   // Constant after construction.
-  KeptBlocks& kept_;
+  RetainedBlocks& retained_;
 
   // Own synchronization.
   TaskQueue<Task> tasks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "prefetch/kept_files.h"
+#include "prefetch/retained_files.h"
 
 #include <algorithm>
 #include <array>
@@ -20,18 +20,18 @@ constexpr uint64_t kLookAgainUs = 10'000'000;
 
 }  // namespace
 
-KeptShare KeptShareNow(const PrefetcherOptions& options, KeptBlocks* kept, bool pushes) {
-  if (kept == nullptr) return {};
-  const uint64_t bytes_max = kept->retained_cache().bytes_max();
-  const uint64_t own = std::min(options.kept_bytes_max, bytes_max);
+RetainedShare RetainedShareNow(const PrefetcherOptions& options, RetainedBlocks* retained, bool pushes) {
+  if (retained == nullptr) return {};
+  const uint64_t bytes_max = retained->retained_cache().bytes_max();
+  const uint64_t own = std::min(options.retained_bytes_max, bytes_max);
   const uint64_t lent =
       pushes ? std::min({options.push_window_bytes_max, options.lent_window_bytes_max, bytes_max - own}) : 0;
   return {.own_bytes_max = own, .lent_window_bytes_max = lent};
 }
 
-void KeptFiles::Keep(const ViewFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
+void RetainedFiles::Retain(const ViewFile& file, std::span<const BlockRef> blocks, const RetainPlan& plan) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
-  KeepThread::Task task;
+  RetainThread::Task task;
   for (const EntryNumber out : plan.evict) {
     staged_.LetGo(out);
     const Result<ViewFile> in_view = files_.FileOf(out);
@@ -42,8 +42,8 @@ void KeptFiles::Keep(const ViewFile& file, std::span<const BlockRef> blocks, con
   // they come in bursts, when a limit lets the reads of a tenth of a second through at once.
   const uint64_t waiting_max = means_.options.chunk_bytes / 4 * (planner_.gauges().in_regions ? 3 : 1);
   const bool behind = copying_bytes_ >= waiting_max && planned_.source != OrderSource::kNothing;
-  const bool take = plan.keep && !blocks.empty() && !behind;
-  if (plan.keep && !take) planner_.KeepsNot(number);
+  const bool take = plan.retain && !blocks.empty() && !behind;
+  if (plan.retain && !take) planner_.SetNotRetained(number);
   if (plan.evict.empty() && !take) return;
   if (take) {
     task.file = file;
@@ -54,69 +54,71 @@ void KeptFiles::Keep(const ViewFile& file, std::span<const BlockRef> blocks, con
   means_.thread->Add(Begin(std::move(task)));
 }
 
-KeepThread::Task KeptFiles::Begin(KeepThread::Task task) {
+RetainThread::Task RetainedFiles::Begin(RetainThread::Task task) {
   ++tasks_;
-  task.done = [this, file = task.file](bool kept) { means_.events.Post([this, file, kept] { OnKept(file, kept); }); };
+  task.done = [this, file = task.file](bool retained) {
+    means_.events.Post([this, file, retained] { OnRetained(file, retained); });
+  };
   return task;
 }
 
-std::vector<BlockRef> KeptFiles::BlocksOf(EntryNumber file) const {
+std::vector<BlockRef> RetainedFiles::BlocksOf(EntryNumber file) const {
   const auto copying = copying_.find(file);
   return copying != copying_.end() ? copying->second : std::vector<BlockRef>();
 }
 
-bool KeptFiles::IsCopyingWarm() const {
+bool RetainedFiles::IsCopyingWarm() const {
   return std::ranges::any_of(copying_, [this](const auto& copy) { return planner_.warm().Has(copy.first); });
 }
 
-void KeptFiles::OnKept(const std::optional<ViewFile>& file, bool kept) {
+void RetainedFiles::OnRetained(const std::optional<ViewFile>& file, bool retained) {
   --tasks_;
   if (!file) return;
   const auto number = static_cast<EntryNumber>(file->entry.number);
   copying_.erase(number);
   copying_bytes_ -= file->size;
-  if (kept) return EvictUnknownAhead();
+  if (retained) return EvictUnknownAhead();
   EvictUnknown(file->size);
-  planner_.KeepsNot(number);
+  planner_.SetNotRetained(number);
   if (!evicting_unknown_) planner_.warm().End();  // it would be read again and again
   // It holds less than was thought: others use it too, or the machine has no more memory to give now.
   const PlannerGauges gauges = planner_.gauges();
   const uint64_t lent_max = ShareNow().lent_window_bytes_max;
-  const uint64_t lent = gauges.in_regions ? std::min(gauges.kept_bytes, lent_max) : lent_max;
-  planner_.SetKeptMax(gauges.kept_bytes - (gauges.in_regions ? lent : 0), lent);
+  const uint64_t lent = gauges.in_regions ? std::min(gauges.retained_bytes, lent_max) : lent_max;
+  planner_.SetRetainedMax(gauges.retained_bytes - (gauges.in_regions ? lent : 0), lent);
   short_since_us_ = SteadyNowUs();
 }
 
-void KeptFiles::LookForRoom(uint64_t now_us) {
+void RetainedFiles::LookForRoom(uint64_t now_us) {
   if (short_since_us_ != 0 && now_us - short_since_us_ > kShortOfRoomUs) TakeAll();
 }
 
-void KeptFiles::TakeAll() {
+void RetainedFiles::TakeAll() {
   short_since_us_ = 0;
-  const KeptShare share = ShareNow();
-  planner_.SetKeptMax(share.own_bytes_max, share.lent_window_bytes_max);
+  const RetainedShare share = ShareNow();
+  planner_.SetRetainedMax(share.own_bytes_max, share.lent_window_bytes_max);
 }
 
-void KeptFiles::EvictUnknownAhead() {
+void RetainedFiles::EvictUnknownAhead() {
   if (!exists()) return;
-  const RetainedCache& retained_cache = means_.kept->retained_cache();
-  const uint64_t kept_bytes = planner_.gauges().kept_bytes;
+  const RetainedCache& retained_cache = means_.retained->retained_cache();
+  const uint64_t retained_bytes = planner_.gauges().retained_bytes;
   // Of memory that it is only lent sometimes, the private one gives what it should not have at the time.
   const bool shared = retained_cache.place() == RetainedCache::Place::kShm;
-  const uint64_t bytes_max = shared ? retained_cache.bytes_max() : std::max(ShareNow().own_bytes_max, kept_bytes);
+  const uint64_t bytes_max = shared ? retained_cache.bytes_max() : std::max(ShareNow().own_bytes_max, retained_bytes);
   const uint64_t used_bytes = retained_cache.used_bytes() + copying_bytes_;
   const uint64_t part = bytes_max / kEvictedPart / 2;
   // What is on its way out is not known any more either, but it is less than that.
-  if (used_bytes + part > bytes_max && used_bytes > kept_bytes + part) EvictUnknown(used_bytes + part - bytes_max);
+  if (used_bytes + part > bytes_max && used_bytes > retained_bytes + part) EvictUnknown(used_bytes + part - bytes_max);
 }
 
-void KeptFiles::Run(std::function<void()> work) {
+void RetainedFiles::Run(std::function<void()> work) {
   means_.thread->Add(Begin({.evict = {}, .file = {}, .blocks = {}, .work = std::move(work), .done = {}}));
 }
 
 // The retained cache has no room although the planner thinks that there is: it has blocks that the planner does not
 // know. Evicts those until `bytes` are free, and a part of the retained cache beside.
-void KeptFiles::EvictUnknown(uint64_t bytes) {
+void RetainedFiles::EvictUnknown(uint64_t bytes) {
   if (evicting_unknown_ || !planned_.AreAll()) return;
   if (all_known_us_ != 0 && SteadyNowUs() - all_known_us_ < kLookAgainUs) return;
   evicting_unknown_ = true;
@@ -131,22 +133,22 @@ void KeptFiles::EvictUnknown(uint64_t bytes) {
 }
 
 // On the other thread. Returns the room that was freed.
-uint64_t KeptFiles::EvictBeside(std::span<const std::shared_ptr<const Order>> known_files, uint64_t bytes) const {
+uint64_t RetainedFiles::EvictBeside(std::span<const std::shared_ptr<const Order>> known_files, uint64_t bytes) const {
   std::vector<uint64_t> known;
   const auto know = [&](EntryNumber file) {
     const Result<ViewFile> in_view = files_.FileOf(file);
     const uint64_t blocks = in_view.ok() ? in_view->block_count() : 0;
     for (uint64_t block = 0; block < blocks; ++block) {
-      if (const auto mark = means_.kept->MarkOf(*in_view, block)) known.push_back(*mark);
+      if (const auto mark = means_.retained->MarkOf(*in_view, block)) known.push_back(*mark);
     }
   };
   for (const std::shared_ptr<const Order>& files : known_files) {
     if (files != nullptr) std::ranges::for_each(*files, know);
   }
-  return means_.kept->EvictUnknown(bytes, std::move(known));
+  return means_.retained->EvictUnknown(bytes, std::move(known));
 }
 
-void KeptFiles::OnUnknownEvicted(uint64_t freed_bytes) {
+void RetainedFiles::OnUnknownEvicted(uint64_t freed_bytes) {
   evicting_unknown_ = false;
   all_known_us_ = freed_bytes == 0 ? SteadyNowUs() : 0;
   if (freed_bytes > 0) return TakeAll();

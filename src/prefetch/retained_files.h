@@ -11,49 +11,49 @@
 
 #include "cache/record_cache.h"
 #include "prefetch/event_queue.h"
-#include "prefetch/keep_thread.h"
-#include "prefetch/kept_blocks.h"
 #include "prefetch/planned_files.h"
 #include "prefetch/planner.h"
 #include "prefetch/prefetcher_options.h"
+#include "prefetch/retain_thread.h"
+#include "prefetch/retained_blocks.h"
 #include "prefetch/staged_files.h"
 #include "prefetch/view_files.h"
 
 namespace augur {
 
 // Bytes that the retained cache may take: its own, and those that the push window lends it.
-struct KeptShare {
+struct RetainedShare {
   uint64_t own_bytes_max = 0;
   uint64_t lent_window_bytes_max = 0;
 };
-// `kept` may be nullptr. `pushes`: there is a push window.
-KeptShare KeptShareNow(const PrefetcherOptions& options, KeptBlocks* kept, bool pushes);
+// `retained` may be nullptr. `pushes`: there is a push window.
+RetainedShare RetainedShareNow(const PrefetcherOptions& options, RetainedBlocks* retained, bool pushes);
 
-// KeptFiles carries out what the planner of a view decides about the retained cache: copies files into it and evicts
-// others. When the retained cache has less room than the planner thinks, it evicts blocks that have no known use. Used
-// by the planning thread only. REQUIRES: what it is given outlives it, and it is not busy when it ends.
-class KeptFiles {
+// RetainedFiles carries out what the planner of a view decides about the retained cache: copies files into it and
+// evicts others. When the retained cache has less room than the planner thinks, it evicts blocks that have no known
+// use. Used by the planning thread only. REQUIRES: what it is given outlives it, and it is not busy when it ends.
+class RetainedFiles {
  public:
   struct Means {
     const PrefetcherOptions& options;
-    KeptBlocks* kept;    // nullptr: there is no retained cache
-    KeepThread* thread;  // where there is one
+    RetainedBlocks* retained;  // nullptr: there is no retained cache
+    RetainThread* thread;      // where there is one
     EventQueue& events;
     bool pushes;
   };
-  KeptFiles(const Means& means, const ViewFiles& files, const PlannedFiles& planned, Planner& planner,
-            StagedFiles& staged)
+  RetainedFiles(const Means& means, const ViewFiles& files, const PlannedFiles& planned, Planner& planner,
+                StagedFiles& staged)
       : means_(means), files_(files), planned_(planned), planner_(planner), staged_(staged) {}
-  KeptFiles(const KeptFiles&) = delete;
-  KeptFiles& operator=(const KeptFiles&) = delete;
+  RetainedFiles(const RetainedFiles&) = delete;
+  RetainedFiles& operator=(const RetainedFiles&) = delete;
 
   // Whether the retained cache has all of it.
-  bool Contains(const ViewFile& file) const { return exists() && means_.kept->Contains(file); }
+  bool Contains(const ViewFile& file) const { return exists() && means_.retained->Contains(file); }
   // Whether a file of 'augurctl warm' is being copied.
   bool IsCopyingWarm() const;
   // Evicts and copies as the plan says. The planner counts the file as kept from now on; until it is there, its blocks
   // stay at hand. When the thread is behind, the planner is told that the file is not kept.
-  void Keep(const ViewFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
+  void Retain(const ViewFile& file, std::span<const BlockRef> blocks, const RetainPlan& plan);
   // Blocks of a file that is being copied; none: it is not.
   std::vector<BlockRef> BlocksOf(EntryNumber file) const;
   // Evicts ahead of need: files that arrive while the cache is full are not kept.
@@ -63,15 +63,15 @@ class KeptFiles {
   // Does something else on the thread, after all that was asked. REQUIRES: there is a retained cache.
   void Run(std::function<void()> work);
 
-  bool exists() const { return means_.kept != nullptr; }
+  bool exists() const { return means_.retained != nullptr; }
   bool busy() const { return tasks_ > 0; }
   // Room is being made.
   bool evicting() const { return evicting_unknown_; }
 
  private:
-  KeptShare ShareNow() const { return KeptShareNow(means_.options, means_.kept, means_.pushes); }
-  KeepThread::Task Begin(KeepThread::Task task);
-  void OnKept(const std::optional<ViewFile>& file, bool kept);
+  RetainedShare ShareNow() const { return RetainedShareNow(means_.options, means_.retained, means_.pushes); }
+  RetainThread::Task Begin(RetainThread::Task task);
+  void OnRetained(const std::optional<ViewFile>& file, bool retained);
   void TakeAll();
   void EvictUnknown(uint64_t bytes);
   uint64_t EvictBeside(std::span<const std::shared_ptr<const Order>> known_files, uint64_t bytes) const;
