@@ -49,7 +49,7 @@ TrackedJob& JobTable::OwnerOf(const EpochWatch::Seen& seen, bool read) {
 std::vector<const JobPredictor*> JobTable::Known() const {
   std::vector<const JobPredictor*> known;
   for (const auto& [id, job] : jobs_) {
-    if (job->known() && known.size() < ForecastPublisher::kLanesMax) known.push_back(&job->prediction);
+    if (job->known() && known.size() < ForecastPublisher::kMergedJobsMax) known.push_back(&job->prediction);
   }
   return known;
 }

@@ -33,7 +33,7 @@ class JobTable {
   // all orders are known. Otherwise another job mostly opened it: the only one without an order, else `seen.job`.
   TrackedJob& OwnerOf(const EpochWatch::Seen& seen, bool read);
 
-  // The predictions of the jobs whose orders are known, ForecastPublisher::kLanesMax at most.
+  // The predictions of the jobs whose orders are known, ForecastPublisher::kMergedJobsMax at most.
   std::vector<const JobPredictor*> Known() const;
   // The job of the opens that the page cache served to processes that can be seen, once their order is known; else
   // nullptr.

@@ -213,7 +213,7 @@ void OrderTracker::Lose(TrackedJob& job) {
 
 void OrderTracker::Tell(bool anew) { forecast_.Tell(jobs_.Known(), anew, NowUs()); }
 
-// Now and then: jobs that have gone, lanes that have come apart.
+// Now and then: jobs that have gone, others that have come apart.
 void OrderTracker::Look() {
   looked_us_ = NowUs();
   watch_.Tick(looked_us_);

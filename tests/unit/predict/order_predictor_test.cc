@@ -102,7 +102,7 @@ TEST_F(OrderPredictorTest, FourJobsOnOneMount) {
   }
   Start(&simulation);
   Play(&simulation);
-  ExpectPredicted(0.7, 0.7);  // the lanes of jobs of different speeds drift apart until they are merged anew
+  ExpectPredicted(0.7, 0.7);  // jobs of different speeds drift apart until they are merged anew
 }
 
 // A training that comes after processes that read a few files each (xargs) is understood as if it came alone.
@@ -182,7 +182,7 @@ TEST_F(OrderPredictorTest, OpensBeforeTheFirstReadAreOfTheJobThatReadsOn) {
     const uint64_t told = orders_.told();
     Play(&simulation);
     ExpectPredicted(0.9, 0.98);
-    // Three epochs of one lane, not two that are merged again and again.
+    // Three epochs of one job, not two that are merged again and again.
     EXPECT_LE(orders_.told() - told, 12U) << Told();
     EXPECT_EQ(predictor_->Describe().size(), 1U) << Told();
   }
