@@ -33,7 +33,7 @@ void ReaderPosition::Restart(Position begin) {
   seen_.clear();
   in_front_.clear();
   stray_count_ = 0;
-  trail_.Clear();
+  neighbour_reads_.Clear();
 }
 
 bool ReaderPosition::WasRead(Position position) const {
@@ -80,16 +80,16 @@ bool ReaderPosition::IsBeingRead(Slot slot) const {
 
 ReaderPosition::Seen ReaderPosition::See(Slot slot, bool missed) {
   const Seen seen = SeeHere(slot, missed);
-  // Of a read that is told twice, once: READs of files that were opened long ago are no trail.
+  // Of a read that is told twice, once: READs of files that were opened long ago are no neighbours.
   if (missed && options_.opens) return seen;
   if (schedule_.NextRead(slot, schedule_.begin()) == kNever) return seen;
   const ReadSchedule::Epoch& epoch = FrontsEpoch();
   if (!epoch.beside.empty()) return seen;  // what is read one after the other does not stand so
-  if (!trail_.Add(schedule_.FileOf(slot), *epoch.order)) return seen;
+  if (!neighbour_reads_.Add(schedule_.FileOf(slot), *epoch.order)) return seen;
   const std::vector<Position> near = FindReader(schedule_.FileOf(slot));
   if (near.empty()) return seen;
   JumpTo(near, missed);
-  trail_.Clear();
+  neighbour_reads_.Clear();
   return {.kind = Kind::kJump, .position = near.back()};
 }
 
@@ -100,7 +100,7 @@ std::vector<Position> ReaderPosition::FindReader(EntryNumber last) const {
   std::vector<Position> found;
   for (const ReadSchedule::Epoch& epoch : schedule_.epochs()) {
     std::vector<Position> read;
-    for (const uint32_t place : trail_.FindIn(*epoch.order)) read.push_back(epoch.begin + place);
+    for (const uint32_t place : neighbour_reads_.FindIn(*epoch.order)) read.push_back(epoch.begin + place);
     const Position here = epoch.UseOf(last, epoch.begin);
     if (read.empty() || here == kNever) continue;
     if (Together(here, front_)) return {};  // though another epoch may be the same
@@ -239,7 +239,7 @@ bool ReaderPosition::JumpNear(Position position, bool missed) {
   const size_t known = std::min(stray_count_, kStrays);
   // A reader in an epoch elsewhere reads positions that are near each other; a stranger's are anywhere. By chance,
   // 8 of 16 anywhere in an epoch lie in a sixteenth of it less often than once in 10^4 reads, and the reader at the
-  // front brings the front back. In a short epoch workers may be farther apart: See finds their trail.
+  // front brings the front back. In a short epoch workers may be farther apart: See finds their neighbour reads.
   const uint64_t part = FrontsEpoch().order->size() / 32;
   const Position apart_max =
       std::min<uint64_t>(options_.spread_max / 2, std::max<uint64_t>(part, options_.strays_to_jump));
@@ -265,7 +265,7 @@ void ReaderPosition::JumpTo(const std::vector<Position>& read, bool missed) {
   passed_.clear();
   in_front_.clear();
   stray_count_ = 0;
-  trail_.Forget();
+  neighbour_reads_.Forget();
   Advance();
 }
 

@@ -84,7 +84,7 @@ class ReaderPosition {
   bool WasRead(Position position) const;
   // The schedule's files are read, but not in its order. Never, where only few reads are seen at all (`support` is 1):
   // of them none are neighbours.
-  bool lost() const { return options_.support > 1 && trail_.lost(); }
+  bool lost() const { return options_.support > 1 && neighbour_reads_.lost(); }
   // True for a file that was seen and not yet passed: TakePassed will tell it.
   bool IsBeingRead(Slot slot) const;
 
@@ -131,7 +131,7 @@ class ReaderPosition {
   double chance_ = 0;                                      // of those, how many are to be forgotten as a stranger's
   std::array<std::array<Position, 2>, kStrays> strays_{};  // in the front's epoch, and in the one after it
   size_t stray_count_ = 0;
-  NeighbourReads trail_;
+  NeighbourReads neighbour_reads_;
 };
 
 }  // namespace augur
