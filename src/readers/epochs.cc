@@ -51,7 +51,7 @@ std::optional<EpochWatch::Seen> EpochWatch::See(const Access& access) {
   const uint32_t pass = job.Read(read);
   // Opens that were told since its process began, and before anything named the job.
   if (first && read.process && streams_.OnlyJob(read.time_us) == read.job && jobs_.contains(0)) {
-    job.Adopt(Job(0).TakeUnnamedSince(read.process->facts.start_us));
+    job.Adopt(Job(0).TakeUnattributedSince(read.process->facts.start_us));
   }
   return Seen{.file = read.file, .job = read.job, .pass = pass, .stream = read.stream, .again = read.again};
 }

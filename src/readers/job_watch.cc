@@ -62,17 +62,17 @@ JobPass& JobWatch::BeginByProcess(const StreamRead& read) {
     // Unattributed reads have told of the epoch already.
     if (Set* const set = newest->settled ? FindSet(newest->set) : nullptr) set->process_passes++;
   } else {
-    newest = &Begin(shared_.streams.UnnamedBefore(start_us));
+    newest = &Begin(shared_.streams.UnattributedBefore(start_us));
   }
   JobPass& pass = *newest;
-  pass.unattributed = std::min(pass.unattributed, shared_.streams.UnnamedBefore(start_us));
+  pass.unattributed = std::min(pass.unattributed, shared_.streams.UnattributedBefore(start_us));
   pass.new_processes = true;
   pass.start_us = start_us;
   // The unattributed reads since the new processes began are theirs.
-  if (const auto nobody = follows_.find(0); nobody != follows_.end()) {
-    const std::vector<Unnamed> theirs = TakeUnnamedSince(start_us);
-    nobody->second = Follow();
-    nobody->second.pass = pass.number;
+  if (const auto unattributed = follows_.find(0); unattributed != follows_.end()) {
+    const std::vector<UnattributedRead> theirs = TakeUnattributedSince(start_us);
+    unattributed->second = Follow();
+    unattributed->second.pass = pass.number;
     Adopt(theirs);
   }
   return pass;
@@ -118,12 +118,12 @@ JobPass& JobWatch::PassFor(const StreamRead& read) {
 JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
   while (id != 0 && follows_.size() >= shared_.options.streams_max && passes_.size() > 1) Retire();
   if (follows_.size() >= shared_.options.streams_max) id = 0;
-  if (const auto nobody = follows_.find(id); nobody != follows_.end()) return nobody->second;
+  if (const auto known = follows_.find(id); known != follows_.end()) return known->second;
   JobPass& pass = PassFor(read);
   if (read.process) {
     const Process& process = *read.process;
     if (pass.new_processes) {
-      pass.unattributed = std::min(pass.unattributed, shared_.streams.UnnamedBefore(process.facts.start_us));
+      pass.unattributed = std::min(pass.unattributed, shared_.streams.UnattributedBefore(process.facts.start_us));
     }
     pass.scripts.emplace(process.Script().serial, read.time_us);
     pass.streams[id].sharp = process.known && pass.new_processes && id != 0;
@@ -153,7 +153,7 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   const bool known = added.to_pass || pass.files.Has(read.file);
   if (id == 0) {
     unattributed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added.to_pass});
-    if (unattributed_.size() > kUnnamedMax) unattributed_.pop_front();
+    if (unattributed_.size() > kUnattributedMax) unattributed_.pop_front();
   }
 
   const SinceRead last{.file = read.file, .added = added, .time_us = read.time_us};
@@ -237,7 +237,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
   for (const FirstRead& first : reads) Append(*next, id, id == 0 ? nullptr : read.process, first);
   if (id == 0) {
     for (size_t i = 0; i < std::min(last.size(), unattributed_.size()); i++) {
-      Unnamed& moved = unattributed_[unattributed_.size() - 1 - i];
+      UnattributedRead& moved = unattributed_[unattributed_.size() - 1 - i];
       moved.pass = next->number;
       moved.added = true;
     }
@@ -342,10 +342,10 @@ void JobWatch::Withdraw(EntryNumber file) {
   }
 }
 
-std::vector<JobWatch::Unnamed> JobWatch::TakeUnnamedSince(uint64_t time_us) {
-  std::vector<Unnamed> taken;
+std::vector<JobWatch::UnattributedRead> JobWatch::TakeUnattributedSince(uint64_t time_us) {
+  std::vector<UnattributedRead> taken;
   while (!unattributed_.empty() && unattributed_.back().time_us >= time_us) {
-    const Unnamed last = unattributed_.back();
+    const UnattributedRead last = unattributed_.back();
     Withdraw(last.file);
     taken.push_back(last);
   }
@@ -353,14 +353,14 @@ std::vector<JobWatch::Unnamed> JobWatch::TakeUnnamedSince(uint64_t time_us) {
   return taken;
 }
 
-void JobWatch::Adopt(const std::vector<Unnamed>& reads) {
+void JobWatch::Adopt(const std::vector<UnattributedRead>& reads) {
   if (reads.empty() || passes_.empty()) return;
   JobPass& pass = *passes_.back();
   follows_[0].pass = pass.number;
-  for (const Unnamed& read : reads) {
+  for (const UnattributedRead& read : reads) {
     const bool added = Append(pass, 0, nullptr, {.file = read.file}).to_pass;
     unattributed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added});
-    if (unattributed_.size() > kUnnamedMax) unattributed_.pop_front();
+    if (unattributed_.size() > kUnattributedMax) unattributed_.pop_front();
   }
 }
 

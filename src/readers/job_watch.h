@@ -33,7 +33,7 @@ struct JobWatchShared {
 class JobWatch {
  public:
   // An unattributed read.
-  struct Unnamed {
+  struct UnattributedRead {
     EntryNumber file = 0;
     uint64_t time_us = 0;
     uint32_t pass = 0;
@@ -52,8 +52,8 @@ class JobWatch {
   // Forgets a read of stream 0: it is known now whose it is.
   void Withdraw(EntryNumber file);
   // Gives away the last reads of stream 0 from this time on; takes such of another job into the running pass.
-  std::vector<Unnamed> TakeUnnamedSince(uint64_t time_us);
-  void Adopt(const std::vector<Unnamed>& reads);
+  std::vector<UnattributedRead> TakeUnattributedSince(uint64_t time_us);
+  void Adopt(const std::vector<UnattributedRead>& reads);
 
   // The newest pass if `number` is not given. None: it is not there, or is forgotten.
   std::optional<EpochStart> Get(std::optional<uint32_t> number) const;
@@ -64,7 +64,7 @@ class JobWatch {
   static constexpr size_t kSetsMax = 4;      // of which the files are remembered
   static constexpr uint32_t kSetReads = 32;  // by which the set of a pass is known
   static constexpr size_t kSinceMax = 256;
-  static constexpr size_t kUnnamedMax = 4096;
+  static constexpr size_t kUnattributedMax = 4096;
 
   // Files that passes go over.
   struct Set {
@@ -126,8 +126,8 @@ class JobWatch {
   uint32_t next_set_ = 0;
   std::unordered_map<StreamId, Follow> follows_;
   LastReaders last_readers_;
-  uint64_t number_ = 0;               // reads so far
-  std::deque<Unnamed> unattributed_;  // the last of stream 0
+  uint64_t number_ = 0;                        // reads so far
+  std::deque<UnattributedRead> unattributed_;  // the last of stream 0
 };
 
 }  // namespace augur

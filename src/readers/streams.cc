@@ -73,14 +73,14 @@ Streams::Told Streams::TakeOpen(const Access& access) {
                          .unattributed = unattributed_};
   unattributed_++;
   unattributed_times_.push_back(access.time_us);
-  if (unattributed_times_.size() > kUnnamedMax) unattributed_times_.pop_front();
+  if (unattributed_times_.size() > kUnattributedMax) unattributed_times_.pop_front();
   return told;
 }
 
 void Streams::Missed(uint64_t accesses, uint64_t now_us) {
   unattributed_ += accesses;
-  for (uint64_t i = 0; i < std::min<uint64_t>(accesses, kUnnamedMax); ++i) unattributed_times_.push_back(now_us);
-  while (unattributed_times_.size() > kUnnamedMax) unattributed_times_.pop_front();
+  for (uint64_t i = 0; i < std::min<uint64_t>(accesses, kUnattributedMax); ++i) unattributed_times_.push_back(now_us);
+  while (unattributed_times_.size() > kUnattributedMax) unattributed_times_.pop_front();
 }
 
 bool Streams::IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const {
@@ -97,7 +97,7 @@ void Streams::Wait(EntryNumber file, Half half) {
   }
 }
 
-uint64_t Streams::UnnamedBefore(uint64_t time_us) const {
+uint64_t Streams::UnattributedBefore(uint64_t time_us) const {
   const auto later = std::find_if(unattributed_times_.begin(), unattributed_times_.end(),
                                   [time_us](uint64_t told_us) { return told_us >= time_us; });
   return unattributed_ - static_cast<uint64_t>(unattributed_times_.end() - later);

@@ -88,9 +88,9 @@ class Streams {
   void ForgetAll();
   // The job to which unattributed opens go.
   JobId OnlyJob(uint64_t now_us) const;
-  // The number of unattributed opens of a time before this. Counts those older than the last kUnnamedMax as
+  // The number of unattributed opens of a time before this. Counts those older than the last kUnattributedMax as
   // later.
-  uint64_t UnnamedBefore(uint64_t time_us) const;
+  uint64_t UnattributedBefore(uint64_t time_us) const;
 
  private:
   struct Job {
@@ -112,7 +112,7 @@ class Streams {
   };
   static constexpr size_t kScriptsMax = 64;
   static constexpr size_t kReadersMax = 256;
-  static constexpr size_t kUnnamedMax = 4096;
+  static constexpr size_t kUnattributedMax = 4096;
   // The same file again within kAgainAccesses accesses, and kReadAgainUs for a read or kOpenAgainUs for an open, is the
   // same read: programs open a file to look at it, then to read it. Opens are told each 5 to 10 ms.
   static constexpr uint64_t kAgainAccesses = 8;
@@ -138,7 +138,7 @@ class Streams {
   std::deque<std::pair<EntryNumber, uint64_t>> waiting_since_;  // file and Half::number
   uint64_t number_ = 0;                                         // accesses so far
   uint64_t unattributed_ = 0;
-  std::deque<uint64_t> unattributed_times_;  // of the last kUnnamedMax of them
+  std::deque<uint64_t> unattributed_times_;  // of the last kUnattributedMax of them
 };
 
 }  // namespace augur

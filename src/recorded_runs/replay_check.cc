@@ -77,9 +77,9 @@ size_t ReadersOf(std::span<const uint32_t> places) {
 // look like about 2 sqrt(n) readers, so sqrt(n) readers are the most that count as an order: 24 reads at random have so
 // few once in 1,000 times, 48 reads less often.
 bool IsInRecordedOrder(const EpochOrder& recorded, const EpochStart& epoch) {
-  const auto unnamed = std::ranges::find(epoch.streams, StreamId{0}, &EpochStream::id);
-  if (unnamed == epoch.streams.end()) return false;
-  std::vector<uint32_t> places = PlacesOf(recorded, unnamed->reads, &FirstRead::file);
+  const auto unattributed = std::ranges::find(epoch.streams, StreamId{0}, &EpochStream::id);
+  if (unattributed == epoch.streams.end()) return false;
+  std::vector<uint32_t> places = PlacesOf(recorded, unattributed->reads, &FirstRead::file);
   places.resize(std::min(places.size(), kUnknownReadsMax));
   const size_t readers = ReadersOf(places);
   return places.size() >= kUnknownReadsMin && readers * readers <= places.size();
