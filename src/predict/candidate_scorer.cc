@@ -26,7 +26,7 @@ CandidateScorer::CandidateScorer(std::shared_ptr<const SampleList> list, const E
   for (const EpochStream& stream : epoch.streams) {
     IndexReads::Stream& taken = reads_.streams.emplace_back();
     taken.id = stream.id;
-    taken.sure = stream.sure;
+    taken.starts_at_first_read = stream.starts_at_first_read;
     taken.launch = stream.launch;
     for (const FirstRead& read : stream.reads) {
       if (taken.indices.size() == kReadsAStream) break;

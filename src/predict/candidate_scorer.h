@@ -16,8 +16,8 @@ namespace augur {
 // The first reads of an epoch as indices of one list of samples, with which guesses are compared.
 struct IndexReads {
   struct Stream {
-    uint32_t id = 0;    // StreamId; 0: the process that made these reads is not known
-    bool sure = false;  // nothing was, or can have been, read before the first of them
+    uint32_t id = 0;                    // StreamId; 0: the process that made these reads is not known
+    bool starts_at_first_read = false;  // nothing was, or can have been, read before the first of them
     LaunchFacts launch;
     IndexOrder indices;
   };

@@ -145,8 +145,8 @@ SearchRequest OrderFinder::RequestOf(const TrackedJob& job, const EpochStart& ep
   if (request.tests.empty()) return request;
   request.expected = job.prediction.history().Expected(epoch.epoch);
   request.expected.insert(request.expected.end(), recorded_.begin(), recorded_.end());
-  const bool pool = std::ranges::any_of(epoch.streams, &EpochStream::pool);
-  request.lists_first = pool || job.search.failed();
+  const bool multithreaded = std::ranges::any_of(epoch.streams, &EpochStream::multithreaded);
+  request.lists_first = multithreaded || job.search.failed();
   for (const EpochStream& stream : epoch.streams) {
     request.ranks = std::max<uint64_t>(request.ranks, stream.launch.world_size);
   }

@@ -60,7 +60,7 @@ SeedQuery QueryOf(const CandidateScorer& test, uint64_t ranks) {
   for (const IndexReads::Stream& stream : test.reads().streams) {
     if (stream.indices.size() < 2 || taken++ == kClueStreams) continue;
     // Where earlier reads may not have been seen, the first that was may be at any of the first places.
-    const uint32_t places = stream.id != 0 && stream.sure ? 1 : kUnsurePlaces;
+    const uint32_t places = stream.id != 0 && stream.starts_at_first_read ? 1 : kUnsurePlaces;
     AddRankClues(stream, places, &query);
     for (uint32_t place = 0; place < places; ++place) {
       const size_t reads = stream.id == 0 ? std::min<size_t>(stream.indices.size(), 2 * size_t{kUnsurePlaces}) : 1;

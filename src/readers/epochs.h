@@ -32,9 +32,9 @@ struct EpochStream {
   uint32_t script_pid = 0;  // of the process for which it reads, maybe itself
   LaunchFacts launch;       // of the script
   // It reads by other threads than the process's first, as TensorFlow does; torch's loaders have processes for that.
-  bool pool = false;
+  bool multithreaded = false;
   // Its first read is the first that the process made in this epoch: nothing was, or can have been, overlooked.
-  bool sure = false;
+  bool starts_at_first_read = false;
   std::vector<FirstRead> reads;  // the first of them, in order
   uint64_t read_count = 0;       // all of them
 };

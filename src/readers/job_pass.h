@@ -21,8 +21,8 @@ struct JobPass {
   // What one stream read in the pass.
   struct Stream {
     std::shared_ptr<const Process> process;
-    bool sharp = false;            // no read of it in this pass can have been before the first, if all are told
-    bool pool = false;             // some of it was read by another thread than the process's first
+    bool exact_start = false;      // no read of it in this pass can have been before the first, if all are told
+    bool multithreaded = false;    // some of it was read by another thread than the process's first
     std::vector<FirstRead> reads;  // unattributed_before counts from the beginning of the program
     uint64_t read_count = 0;
   };

@@ -26,7 +26,7 @@ constexpr uint64_t kRecentReadsMin = 512;
 // This number of reads in a row below one folder, and then below another one, is a change of data sets. Where the
 // folders are classes, shuffled reads do so by chance once in 2^39 reads of two classes of equal size.
 constexpr uint32_t kFolderReads = 32;
-constexpr uint32_t kAwayReads = 8;
+constexpr uint32_t kNewFolderReads = 8;
 
 }  // namespace
 
@@ -126,7 +126,7 @@ JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
       pass.unattributed = std::min(pass.unattributed, shared_.streams.UnattributedBefore(process.facts.start_us));
     }
     pass.scripts.emplace(process.Script().serial, read.time_us);
-    pass.streams[id].sharp = process.known && pass.new_processes && id != 0;
+    pass.streams[id].exact_start = process.known && pass.new_processes && id != 0;
   }
   // The job's first pass has the first set.
   if (next_set_ == 0) AssignDataset(pass, std::nullopt);
@@ -149,14 +149,14 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   const bool beside = last_readers_.IsOfOther(read.file, id, number_ - std::min(number_, recent));
   last_readers_.Add(read.file, id, number_);
   const Added added = Append(pass, id, id == 0 ? nullptr : read.process, {.file = read.file});
-  if (id != 0 && read.pool) pass.streams[id].pool = true;
+  if (id != 0 && read.by_other_thread) pass.streams[id].multithreaded = true;
   const bool known = added.to_pass || pass.files.Has(read.file);
   if (id == 0) {
     unattributed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added.to_pass});
     if (unattributed_.size() > kUnattributedMax) unattributed_.pop_front();
   }
 
-  const SinceRead last{.file = read.file, .added = added, .time_us = read.time_us};
+  const PendingRead last{.file = read.file, .added = added, .time_us = read.time_us};
   if (FollowFolder(follow, last)) {
     GoOn(follow, id, read, true);
     return follow.pass;
@@ -164,11 +164,11 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   // Page's test: the sum of the evidence since it was last 0.
   if (known && !beside) follow.bits = std::max(0.0, follow.bits + (added.to_pass ? kNewBits : kAgainBits));
   if (added.to_pass && follow.bits == 0) {
-    follow.since.clear();
+    follow.pending.clear();
     follow.unattributed = read.unattributed;
-  } else if (!added.to_pass || !follow.since.empty()) {
-    follow.since.push_back(last);
-    if (follow.since.size() > kSinceMax) follow.since.erase(follow.since.begin());
+  } else if (!added.to_pass || !follow.pending.empty()) {
+    follow.pending.push_back(last);
+    if (follow.pending.size() > kPendingMax) follow.pending.erase(follow.pending.begin());
   }
   if (follow.bits >= BitsNeeded(pass)) GoOn(follow, id, read, false);
   return follow.pass;
@@ -191,31 +191,32 @@ bool JobWatch::Complete(const JobPass& pass) const {
   return false;
 }
 
-bool JobWatch::FollowFolder(Follow& follow, SinceRead read) const {
+bool JobWatch::FollowFolder(Follow& follow, PendingRead read) const {
   if (!shared_.options.folder_of) return false;
   const EntryNumber folder = shared_.options.folder_of(read.file);
-  if (!follow.away.empty() && folder == follow.away_folder) {
-    follow.away.push_back(read);
+  if (!follow.new_folder_reads.empty() && folder == follow.new_folder) {
+    follow.new_folder_reads.push_back(read);
   } else if (folder == follow.folder) {
-    follow.in_folder = follow.away.empty() ? follow.in_folder + 1 : 1;
-    follow.away.clear();
-  } else if (follow.away.empty() && follow.in_folder >= (sets_.size() > 1 ? kAwayReads : kFolderReads)) {
-    follow.away_folder = folder;
-    follow.away = {read};
+    follow.in_folder = follow.new_folder_reads.empty() ? follow.in_folder + 1 : 1;
+    follow.new_folder_reads.clear();
+  } else if (follow.new_folder_reads.empty() &&
+             follow.in_folder >= (sets_.size() > 1 ? kNewFolderReads : kFolderReads)) {
+    follow.new_folder = folder;
+    follow.new_folder_reads = {read};
   } else {
     follow.folder = folder;
     follow.in_folder = 1;
-    follow.away.clear();
+    follow.new_folder_reads.clear();
   }
-  return follow.away.size() >= kAwayReads;
+  return follow.new_folder_reads.size() >= kNewFolderReads;
 }
 
 void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by_folder) {
   JobPass& old = *Find(follow.pass);
-  const std::vector<SinceRead> last = by_folder ? std::move(follow.away) : std::move(follow.since);
+  const std::vector<PendingRead> last = by_folder ? std::move(follow.new_folder_reads) : std::move(follow.pending);
   const std::vector<FirstRead> reads = TakeBack(old, id, last);
   // A rank's padding comes again as well, so its first read of the next pass is not sure to be one.
-  const bool sharp = id != 0 && (by_folder || (Complete(old) && !old.OfRanks()));
+  const bool exact_start = id != 0 && (by_folder || (Complete(old) && !old.OfRanks()));
 
   JobPass* next = nullptr;  // where others of its streams have gone
   for (const auto& pass : passes_) {
@@ -233,7 +234,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
   next->unattributed = std::min(next->unattributed, follow.unattributed);
   if (set && !next->settled) AssignDataset(*next, set);
   if (id != 0) next->scripts.emplace(read.process->Script().serial, read.time_us);
-  next->streams[id].sharp = sharp;
+  next->streams[id].exact_start = exact_start;
   for (const FirstRead& first : reads) Append(*next, id, id == 0 ? nullptr : read.process, first);
   if (id == 0) {
     for (size_t i = 0; i < std::min(last.size(), unattributed_.size()); i++) {
@@ -244,17 +245,17 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
   }
   Follow gone_on;
   gone_on.pass = next->number;
-  gone_on.folder = by_folder ? follow.away_folder : follow.folder;
-  gone_on.in_folder = by_folder ? kAwayReads : follow.in_folder;
+  gone_on.folder = by_folder ? follow.new_folder : follow.folder;
+  gone_on.in_folder = by_folder ? kNewFolderReads : follow.in_folder;
   gone_on.unattributed = read.unattributed;
   follow = std::move(gone_on);
 }
 
-std::vector<FirstRead> JobWatch::TakeBack(JobPass& pass, StreamId id, const std::vector<SinceRead>& last) {
+std::vector<FirstRead> JobWatch::TakeBack(JobPass& pass, StreamId id, const std::vector<PendingRead>& last) {
   Set* const set = pass.settled ? FindSet(pass.set) : nullptr;
   std::vector<FirstRead> taken;
   taken.reserve(last.size());
-  for (const SinceRead& read : last) {
+  for (const PendingRead& read : last) {
     taken.push_back({.file = read.file});
     if (read.added.to_pass) pass.files.Remove(read.file);
     if (set != nullptr && read.added.to_set) set->files.Remove(read.file);
@@ -282,8 +283,8 @@ void JobWatch::Judge(JobPass& pass, EntryNumber file) {
     if (pass.hits[set->id] > 0 && (best == nullptr || pass.hits[set->id] >= pass.hits[best->id])) best = set.get();
   }
   const uint32_t set = best != nullptr ? best->id : next_set_;
-  const bool sure = best != nullptr && pass.hits[best->id] > 1;
-  if (sure || pass.unsettled.size() >= kSetReads) {
+  const bool decided = best != nullptr && pass.hits[best->id] > 1;
+  if (decided || pass.unsettled.size() >= kSetReads) {
     AssignDataset(pass, best != nullptr ? std::optional(set) : std::nullopt);
   } else if (set != pass.set || pass.unsettled.size() == 1) {
     const bool changed = pass.unsettled.size() > 1;

@@ -63,7 +63,7 @@ class JobWatch {
   static constexpr size_t kPassesMax = 4;    // that streams are in at the same time
   static constexpr size_t kSetsMax = 4;      // of which the files are remembered
   static constexpr uint32_t kSetReads = 32;  // by which the set of a pass is known
-  static constexpr size_t kSinceMax = 256;
+  static constexpr size_t kPendingMax = 256;
   static constexpr size_t kUnattributedMax = 4096;
 
   // Files that passes go over.
@@ -80,7 +80,8 @@ class JobWatch {
     bool to_pass = false;
     bool to_set = false;
   };
-  struct SinceRead {
+  // A read that may be of the next pass.
+  struct PendingRead {
     EntryNumber file = 0;
     Added added;
     uint64_t time_us = 0;
@@ -88,12 +89,12 @@ class JobWatch {
   // Where a stream is.
   struct Follow {
     uint32_t pass = 0;
-    double bits = 0;               // of evidence that the stream has gone on, since `since` began
-    std::vector<SinceRead> since;  // the last reads: those that are of the next pass if there is one
+    double bits = 0;                   // of evidence that the stream has gone on, since `pending` began
+    std::vector<PendingRead> pending;  // the last reads: those that are of the next pass if there is one
     EntryNumber folder = 0;
-    uint32_t in_folder = 0;       // reads in this folder, one after another
-    EntryNumber away_folder = 0;  // the reads after these
-    std::vector<SinceRead> away;
+    uint32_t in_folder = 0;      // reads in this folder, one after another
+    EntryNumber new_folder = 0;  // of the reads after these
+    std::vector<PendingRead> new_folder_reads;
     uint64_t unattributed = 0;  // told before its last read that was surely of `pass`
   };
   JobPass* Find(uint32_t number);
@@ -107,11 +108,11 @@ class JobWatch {
   void Retire();
   Added Append(JobPass& pass, StreamId id, const std::shared_ptr<const Process>& process, FirstRead read);
   // Takes the stream's last reads in the pass back; returns them as first reads.
-  std::vector<FirstRead> TakeBack(JobPass& pass, StreamId id, const std::vector<SinceRead>& last);
+  std::vector<FirstRead> TakeBack(JobPass& pass, StreamId id, const std::vector<PendingRead>& last);
   // The stream goes on into the next pass, to which its last reads belong.
   void GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by_folder);
   // Whether the stream has gone over to another folder.
-  bool FollowFolder(Follow& follow, SinceRead read) const;
+  bool FollowFolder(Follow& follow, PendingRead read) const;
   double BitsNeeded(const JobPass& pass) const;
   bool Complete(const JobPass& pass) const;
   void Judge(JobPass& pass, EntryNumber file);

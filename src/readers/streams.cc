@@ -18,7 +18,7 @@ StreamRead Streams::TakeRead(const Access& access) {
   if (read.process) {
     read.stream = read.process->serial;
     read.job = JobOf(read.process, access.time_us);
-    read.pool = read.process->known && access.reader != read.process->facts.pid;
+    read.by_other_thread = read.process->known && access.reader != read.process->facts.pid;
   } else {
     invisible_seen_ = true;
     invisible_seen_us_ = access.time_us;

@@ -29,7 +29,7 @@ struct StreamRead {
   uint64_t time_us = 0;
   std::shared_ptr<const Process> process;  // of the stream; nullptr for stream 0
   bool again = false;                      // the same stream read it just now
-  bool pool = false;                       // by another thread of the process than its first
+  bool by_other_thread = false;            // by another thread of the process than its first
   // The file was told as an unattributed open, a read of stream 0 in this job; now its process is known.
   bool named = false;
   JobId named_job = 0;

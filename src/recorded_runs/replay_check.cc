@@ -106,7 +106,7 @@ bool IsInListOrder(std::span<const EntryNumber> files) {
 
 bool IsReplay(const EpochOrder& recorded, const EpochStart& epoch, std::span<const EntryNumber> seen) {
   if (IsInListOrder(PartReached(recorded, seen))) return false;
-  if (std::ranges::any_of(epoch.streams, &EpochStream::pool)) return true;
+  if (std::ranges::any_of(epoch.streams, &EpochStream::multithreaded)) return true;
   const Steps steps = StepsOfProcesses(recorded, epoch);
   return steps.count >= kStepsMin ? steps.back * kStepsABack <= steps.count : IsInRecordedOrder(recorded, epoch);
 }

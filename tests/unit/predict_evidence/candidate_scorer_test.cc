@@ -42,7 +42,7 @@ EpochStart ReadsOf(const IndexOrder& order, const LoaderPlan& plan, size_t count
   for (const LoaderRead& read : reads) {
     if (epoch.streams.empty() || epoch.streams.back().id != read.stream) {
       epoch.streams.emplace_back().id = read.stream;
-      epoch.streams.back().sure = read.stream != 0 && plan.unseen == 0;
+      epoch.streams.back().starts_at_first_read = read.stream != 0 && plan.unseen == 0;
     }
     epoch.streams.back().reads.push_back({.file = kFirstFile + order[begin + read.place]});
     ++epoch.streams.back().read_count;

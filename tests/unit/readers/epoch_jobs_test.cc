@@ -117,7 +117,7 @@ TEST(EpochWatchTest, InvisibleReadersAreOneStreamWithEpochs) {
       }
       EXPECT_EQ(FilesOf(pass.streams[0]), truth);
       EXPECT_EQ(pass.epoch, number);
-      EXPECT_FALSE(pass.streams[0].sure);
+      EXPECT_FALSE(pass.streams[0].starts_at_first_read);
     }
   }
 }

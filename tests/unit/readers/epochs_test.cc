@@ -37,7 +37,7 @@ TEST(EpochWatchTest, NewWorkersBeginAnEpoch) {
           EXPECT_EQ(pass.set, 0U);
           EXPECT_TRUE(pass.new_processes);
           ExpectEpoch(pass, StreamsOf(trace.Reads(), 0, number));
-          for (const EpochStream& stream : pass.streams) EXPECT_EQ(stream.sure, opens);
+          for (const EpochStream& stream : pass.streams) EXPECT_EQ(stream.starts_at_first_read, opens);
           EXPECT_TRUE(std::is_sorted(pass.streams.begin(), pass.streams.end(),
                                      [](const auto& a, const auto& b) { return a.pid < b.pid; }));
         }
@@ -127,7 +127,7 @@ TEST(EpochWatchTest, PaddingDoesNotMakeAnEpoch) {
     EXPECT_EQ(passes.size(), 6U);
     for (const auto& [number, pass] : passes) {
       for (const EpochStream& stream : pass.streams) {
-        if (!stream.sure) continue;
+        if (!stream.starts_at_first_read) continue;
         EXPECT_EQ(stream.reads[0].file, StreamsOf(trace.Reads(), 0, number)[stream.pid][0]) << "pass " << number;
       }
     }

@@ -53,24 +53,24 @@ TEST_F(StreamsTest, WorkersAreStreamsOfOneJob) {
 TEST_F(StreamsTest, ThreadsOfAPoolAreOneStreamThatSaysSo) {
   const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
   const auto first = Read(1, script);
-  EXPECT_FALSE(first.pool);
-  const auto pool = Read(2, fake_.AddThread(script));
-  EXPECT_TRUE(pool.pool);
-  EXPECT_EQ(pool.stream, first.stream);
-  EXPECT_FALSE(Read(3, fake_.Fork(script, 2'000'000)).pool) << "a worker process";
+  EXPECT_FALSE(first.by_other_thread);
+  const auto other = Read(2, fake_.AddThread(script));
+  EXPECT_TRUE(other.by_other_thread);
+  EXPECT_EQ(other.stream, first.stream);
+  EXPECT_FALSE(Read(3, fake_.Fork(script, 2'000'000)).by_other_thread) << "a worker process";
 }
 
 TEST_F(StreamsTest, AnEpochKnowsWhetherAPoolReadsIt) {
   const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
-  for (const bool pool : {false, true}) {
+  for (const bool multithreaded : {false, true}) {
     ProcessTable table(&fake_);
     EpochWatch watch(&table);
-    const uint32_t reader = pool ? fake_.AddThread(script) : script;
+    const uint32_t reader = multithreaded ? fake_.AddThread(script) : script;
     const auto seen = watch.See({.file = 1, .reader = reader, .read = true, .time_us = kNow});
     ASSERT_TRUE(seen);
     const std::optional<EpochStart> epoch = watch.Running(seen.value_or(EpochWatch::Seen()).job);
     ASSERT_TRUE(epoch);
-    EXPECT_EQ(epoch.value_or(EpochStart()).streams.at(0).pool, pool);
+    EXPECT_EQ(epoch.value_or(EpochStart()).streams.at(0).multithreaded, multithreaded);
   }
 }
 
