@@ -45,7 +45,7 @@ void JobPredictor::Append(IdentifiedOrder identified) {
 void JobPredictor::Lock(IdentifiedOrder identified) {
   epochs_.clear();
   next_doubt_ = 0;
-  if (lost_ && history_.IsOfLastSet(identified) && identified.begin >= lost_->begin &&
+  if (lost_ && history_.IsOfLastDataset(identified) && identified.begin >= lost_->begin &&
       lost_->order->files() == identified.order->files()) {
     // It goes on with the order that was lost in its midst; what was known beside that is known still.
     lost_->begin = identified.begin;

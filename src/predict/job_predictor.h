@@ -75,7 +75,7 @@ class JobPredictor {
   // What comes, in order: the running epoch first. A part keeps its order, the same object, until it has been read.
   struct Part {
     SharedOrder order;
-    uint32_t view = 0;  // in which it is read, as its set was last time; else as the epoch before it
+    uint32_t view = 0;  // in which it is read, as its dataset was last time; else as the epoch before it
   };
   std::vector<Part> Coming() const;
   // In which the running epoch is read.

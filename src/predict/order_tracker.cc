@@ -184,7 +184,7 @@ void OrderTracker::Follow(TrackedJob& job, IdentifiedOrder found) {
   job.search.Succeed();
   if (const std::optional<EpochStart> epoch = job.UnknownPass(watch_)) {
     hints_.Found(job.id(), epoch->pass, found);
-    found.nth = epoch->epoch;
+    found.dataset_epoch = epoch->epoch;
   }
   if (!hints_.Has(found.guess)) finder_.DenyHints(job, found.seed.has_value());
   job.known_since = time(nullptr);

@@ -74,14 +74,14 @@ uint64_t JobPass::FirstReads() const {
   return reads;
 }
 
-EpochStart JobPass::Describe(JobId job, uint64_t set_files) const {
+EpochStart JobPass::Describe(JobId job, uint64_t dataset_files) const {
   EpochStart described{.job = job,
                        .pass = number,
-                       .set = set,
+                       .dataset = dataset,
                        .epoch = epoch,
                        .new_processes = new_processes,
                        .files = files.count(),
-                       .set_files = set_files,
+                       .dataset_files = dataset_files,
                        .streams = {}};
   for (const auto& [id, from_stream] : streams) {
     if (from_stream.read_count == 0) continue;

@@ -23,7 +23,7 @@ constexpr double kCompleteRanksBits = 9;
 constexpr double kRenewedBits = 512;
 // A file that another stream read just now is read by both: ranks without a distributed sampler, RepeatAugSampler.
 constexpr uint64_t kRecentReadsMin = 512;
-// This number of reads in a row below one folder, and then below another one, is a change of data sets. Where the
+// This number of reads in a row below one folder, and then below another one, is a change of datasets. Where the
 // folders are classes, shuffled reads do so by chance once in 2^39 reads of two classes of equal size.
 constexpr uint32_t kFolderReads = 32;
 constexpr uint32_t kNewFolderReads = 8;
@@ -37,9 +37,9 @@ JobPass* JobWatch::Find(uint32_t number) {
   return nullptr;
 }
 
-JobWatch::Set* JobWatch::FindSet(uint32_t id) {
-  for (const auto& set : sets_) {
-    if (set->id == id) return set.get();
+JobWatch::Dataset* JobWatch::FindDataset(uint32_t id) {
+  for (const auto& dataset : datasets_) {
+    if (dataset->id == id) return dataset.get();
   }
   return nullptr;
 }
@@ -50,7 +50,7 @@ JobPass& JobWatch::Begin(uint64_t unattributed) {
   JobPass& pass = *passes_.back();
   pass.unattributed = unattributed;
   pass.last_read = number_;
-  pass.set = next_set_;
+  pass.dataset = next_dataset_;
   shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kBegun});
   return pass;
 }
@@ -60,7 +60,7 @@ JobPass& JobWatch::BeginByProcess(const StreamRead& read) {
   JobPass* newest = passes_.empty() ? nullptr : passes_.back().get();
   if (newest != nullptr && newest->from && !newest->new_processes && newest->start_us >= start_us) {
     // Unattributed reads have told of the epoch already.
-    if (Set* const set = newest->settled ? FindSet(newest->set) : nullptr) set->process_passes++;
+    if (Dataset* const dataset = newest->settled ? FindDataset(newest->dataset) : nullptr) dataset->process_passes++;
   } else {
     newest = &Begin(shared_.streams.UnattributedBefore(start_us));
   }
@@ -128,8 +128,8 @@ JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
     pass.scripts.emplace(process.Script().serial, read.time_us);
     pass.streams[id].exact_start = process.known && pass.new_processes && id != 0;
   }
-  // The job's first pass has the first set.
-  if (next_set_ == 0) AssignDataset(pass, std::nullopt);
+  // The job's first pass has the first dataset.
+  if (next_dataset_ == 0) AssignDataset(pass, std::nullopt);
   Follow& follow = follows_[id];
   follow.pass = pass.number;
   follow.unattributed = read.unattributed;
@@ -175,18 +175,18 @@ uint32_t JobWatch::Read(const StreamRead& read) {
 }
 
 double JobWatch::BitsNeeded(const JobPass& pass) const {
-  for (const auto& set : sets_) {
-    if (set->id != pass.set || !pass.settled) continue;
-    if (set->process_passes > 1 && pass.new_processes) return kRenewedBits;
+  for (const auto& dataset : datasets_) {
+    if (dataset->id != pass.dataset || !pass.settled) continue;
+    if (dataset->process_passes > 1 && pass.new_processes) return kRenewedBits;
   }
   if (!Complete(pass)) return kGoneOnBits;
   return pass.OfRanks() ? kCompleteRanksBits : kCompleteBits;
 }
 
 bool JobWatch::Complete(const JobPass& pass) const {
-  for (const auto& set : sets_) {
-    if (set->id == pass.set && pass.settled)
-      return set->pass_files_max > 0 && pass.files.count() >= set->pass_files_max;
+  for (const auto& dataset : datasets_) {
+    if (dataset->id == pass.dataset && pass.settled)
+      return dataset->pass_files_max > 0 && pass.files.count() >= dataset->pass_files_max;
   }
   return false;
 }
@@ -200,7 +200,7 @@ bool JobWatch::FollowFolder(Follow& follow, PendingRead read) const {
     follow.in_folder = follow.new_folder_reads.empty() ? follow.in_folder + 1 : 1;
     follow.new_folder_reads.clear();
   } else if (follow.new_folder_reads.empty() &&
-             follow.in_folder >= (sets_.size() > 1 ? kNewFolderReads : kFolderReads)) {
+             follow.in_folder >= (datasets_.size() > 1 ? kNewFolderReads : kFolderReads)) {
     follow.new_folder = folder;
     follow.new_folder_reads = {read};
   } else {
@@ -222,7 +222,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
   for (const auto& pass : passes_) {
     if (pass->from == old.number && pass->by_folder == by_folder) next = pass.get();
   }
-  const std::optional<uint32_t> set = old.settled && !by_folder ? std::optional(old.set) : std::nullopt;
+  const std::optional<uint32_t> dataset = old.settled && !by_folder ? std::optional(old.dataset) : std::nullopt;
   if (next == nullptr) {
     const uint32_t from = old.number;
     follow.pass = next_pass_;  // so that it is not forgotten with the old one
@@ -232,7 +232,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
     next->start_us = last.front().time_us;
   }
   next->unattributed = std::min(next->unattributed, follow.unattributed);
-  if (set && !next->settled) AssignDataset(*next, set);
+  if (dataset && !next->settled) AssignDataset(*next, dataset);
   if (id != 0) next->scripts.emplace(read.process->Script().serial, read.time_us);
   next->streams[id].exact_start = exact_start;
   for (const FirstRead& first : reads) Append(*next, id, id == 0 ? nullptr : read.process, first);
@@ -252,13 +252,13 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
 }
 
 std::vector<FirstRead> JobWatch::TakeBack(JobPass& pass, StreamId id, const std::vector<PendingRead>& last) {
-  Set* const set = pass.settled ? FindSet(pass.set) : nullptr;
+  Dataset* const dataset = pass.settled ? FindDataset(pass.dataset) : nullptr;
   std::vector<FirstRead> taken;
   taken.reserve(last.size());
   for (const PendingRead& read : last) {
     taken.push_back({.file = read.file});
     if (read.added.to_pass) pass.files.Remove(read.file);
-    if (set != nullptr && read.added.to_set) set->files.Remove(read.file);
+    if (dataset != nullptr && read.added.to_dataset) dataset->files.Remove(read.file);
   }
   pass.TakeBack(id, &taken);
   return taken;
@@ -266,9 +266,11 @@ std::vector<FirstRead> JobWatch::TakeBack(JobPass& pass, StreamId id, const std:
 
 JobWatch::Added JobWatch::Append(JobPass& pass, StreamId id, const std::shared_ptr<const Process>& process,
                                  FirstRead read) {
-  Added added{.to_pass = pass.Add(id, process, read, shared_.options.first_reads_max), .to_set = false};
+  Added added{.to_pass = pass.Add(id, process, read, shared_.options.first_reads_max), .to_dataset = false};
   if (pass.settled) {
-    if (Set* const set = FindSet(pass.set)) added.to_set = set->files.Add(read.file) == FileSet::Added::kNew;
+    if (Dataset* const dataset = FindDataset(pass.dataset)) {
+      added.to_dataset = dataset->files.Add(read.file) == FileSet::Added::kNew;
+    }
   } else {
     Judge(pass, read.file);
   }
@@ -277,54 +279,59 @@ JobWatch::Added JobWatch::Append(JobPass& pass, StreamId id, const std::shared_p
 
 void JobWatch::Judge(JobPass& pass, EntryNumber file) {
   pass.unsettled.push_back(file);
-  const Set* best = nullptr;
-  for (const auto& set : sets_) {
-    if (set->files.Has(file)) pass.hits[set->id]++;
-    if (pass.hits[set->id] > 0 && (best == nullptr || pass.hits[set->id] >= pass.hits[best->id])) best = set.get();
+  const Dataset* best = nullptr;
+  for (const auto& dataset : datasets_) {
+    if (dataset->files.Has(file)) pass.hits[dataset->id]++;
+    if (pass.hits[dataset->id] > 0 && (best == nullptr || pass.hits[dataset->id] >= pass.hits[best->id])) {
+      best = dataset.get();
+    }
   }
-  const uint32_t set = best != nullptr ? best->id : next_set_;
+  const uint32_t dataset = best != nullptr ? best->id : next_dataset_;
   const bool decided = best != nullptr && pass.hits[best->id] > 1;
-  if (decided || pass.unsettled.size() >= kSetReads) {
-    AssignDataset(pass, best != nullptr ? std::optional(set) : std::nullopt);
-  } else if (set != pass.set || pass.unsettled.size() == 1) {
+  if (decided || pass.unsettled.size() >= kDatasetReads) {
+    AssignDataset(pass, best != nullptr ? std::optional(dataset) : std::nullopt);
+  } else if (dataset != pass.dataset || pass.unsettled.size() == 1) {
     const bool changed = pass.unsettled.size() > 1;
-    pass.set = set;
+    pass.dataset = dataset;
     pass.epoch = best != nullptr ? best->passes : 0;
     if (changed) shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kSettled});
   }
 }
 
 void JobWatch::AssignDataset(JobPass& pass, std::optional<uint32_t> id) {
-  const uint32_t old_set = pass.set;
+  const uint32_t old_dataset = pass.dataset;
   const uint32_t old_epoch = pass.epoch;
-  Set* set = id ? FindSet(*id) : nullptr;
-  if (set == nullptr) {
-    if (sets_.size() >= kSetsMax) sets_.pop_front();
-    sets_.push_back(std::make_unique<Set>(next_set_++, &shared_.budget));
-    set = sets_.back().get();
+  Dataset* dataset = id ? FindDataset(*id) : nullptr;
+  if (dataset == nullptr) {
+    if (datasets_.size() >= kDatasetsMax) datasets_.pop_front();
+    datasets_.push_back(std::make_unique<Dataset>(next_dataset_++, &shared_.budget));
+    dataset = datasets_.back().get();
   } else {
-    const auto at = std::find_if(sets_.begin(), sets_.end(), [set](const auto& item) { return item.get() == set; });
-    sets_.splice(sets_.end(), sets_, at);
+    const auto at =
+        std::find_if(datasets_.begin(), datasets_.end(), [dataset](const auto& item) { return item.get() == dataset; });
+    datasets_.splice(datasets_.end(), datasets_, at);
   }
   for (const auto& other : passes_) {
-    if (other.get() == &pass || !other->settled || other->set != set->id || other->number > pass.number) continue;
-    set->pass_files_max = std::max(set->pass_files_max, other->files.count());
+    if (other.get() == &pass || !other->settled || other->dataset != dataset->id || other->number > pass.number) {
+      continue;
+    }
+    dataset->pass_files_max = std::max(dataset->pass_files_max, other->files.count());
     // What looked like an epoch was the padding at the end of one.
     const bool last = other->number + 1 == pass.number;
     if (last && pass.new_processes && !other->new_processes && other->from &&
-        other->read_count <= set->pass_files_max / 50 && set->passes > 0) {
-      set->passes--;
+        other->read_count <= dataset->pass_files_max / 50 && dataset->passes > 0) {
+      dataset->passes--;
     }
   }
   pass.settled = true;
-  pass.set = set->id;
-  pass.epoch = set->passes++;
-  if (pass.new_processes) set->process_passes++;
-  for (const EntryNumber file : pass.unsettled) set->files.Add(file);
+  pass.dataset = dataset->id;
+  pass.epoch = dataset->passes++;
+  if (pass.new_processes) dataset->process_passes++;
+  for (const EntryNumber file : pass.unsettled) dataset->files.Add(file);
   pass.unsettled = {};
   pass.hits = {};
   const bool told = pass.read_count > 1;  // in another way
-  if (told && (old_set != pass.set || old_epoch != pass.epoch)) {
+  if (told && (old_dataset != pass.dataset || old_epoch != pass.epoch)) {
     shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kSettled});
   }
 }
@@ -381,8 +388,8 @@ std::optional<EpochWatch::Kept> JobWatch::KeptReads() const {
 }
 
 EpochStart JobWatch::Describe(const JobPass& pass) const {
-  const auto set = std::ranges::find(sets_, pass.set, [](const auto& one) { return one->id; });
-  return pass.Describe(id_, set != sets_.end() ? (*set)->pass_files_max : 0);
+  const auto dataset = std::ranges::find(datasets_, pass.dataset, [](const auto& one) { return one->id; });
+  return pass.Describe(id_, dataset != datasets_.end() ? (*dataset)->pass_files_max : 0);
 }
 
 }  // namespace augur

@@ -60,25 +60,25 @@ class JobWatch {
   std::optional<EpochWatch::Kept> KeptReads() const;
 
  private:
-  static constexpr size_t kPassesMax = 4;    // that streams are in at the same time
-  static constexpr size_t kSetsMax = 4;      // of which the files are remembered
-  static constexpr uint32_t kSetReads = 32;  // by which the set of a pass is known
+  static constexpr size_t kPassesMax = 4;        // that streams are in at the same time
+  static constexpr size_t kDatasetsMax = 4;      // of which the files are remembered
+  static constexpr uint32_t kDatasetReads = 32;  // by which the dataset of a pass is known
   static constexpr size_t kPendingMax = 256;
   static constexpr size_t kUnattributedMax = 4096;
 
   // Files that passes go over.
-  struct Set {
-    Set(uint32_t id_in, FileSetBudget* budget) : id(id_in), files(budget) {}
+  struct Dataset {
+    Dataset(uint32_t id_in, FileSetBudget* budget) : id(id_in), files(budget) {}
     const uint32_t id;
     FileSet files;
     uint32_t passes = 0;
     uint32_t process_passes = 0;  // begun by new processes
     uint64_t pass_files_max = 0;  // of the passes that are over
   };
-  // Whether a read's file is new among those of its pass, and of its set.
+  // Whether a read's file is new among those of its pass, and of its dataset.
   struct Added {
     bool to_pass = false;
-    bool to_set = false;
+    bool to_dataset = false;
   };
   // A read that may be of the next pass.
   struct PendingRead {
@@ -98,7 +98,7 @@ class JobWatch {
     uint64_t unattributed = 0;  // told before its last read that was surely of `pass`
   };
   JobPass* Find(uint32_t number);
-  Set* FindSet(uint32_t id);
+  Dataset* FindDataset(uint32_t id);
   JobPass& Begin(uint64_t unattributed);
   // The pass that a new stream begins to read in.
   JobPass& PassFor(const StreamRead& read);
@@ -116,15 +116,15 @@ class JobWatch {
   double BitsNeeded(const JobPass& pass) const;
   bool Complete(const JobPass& pass) const;
   void Judge(JobPass& pass, EntryNumber file);
-  void AssignDataset(JobPass& pass, std::optional<uint32_t> set);
+  void AssignDataset(JobPass& pass, std::optional<uint32_t> dataset);
   EpochStart Describe(const JobPass& pass) const;
 
   const JobId id_;
   const JobWatchShared shared_;
-  std::list<std::unique_ptr<JobPass>> passes_;  // the newest last
-  std::list<std::unique_ptr<Set>> sets_;        // the last one used last
+  std::list<std::unique_ptr<JobPass>> passes_;    // the newest last
+  std::list<std::unique_ptr<Dataset>> datasets_;  // the last one used last
   uint32_t next_pass_ = 0;
-  uint32_t next_set_ = 0;
+  uint32_t next_dataset_ = 0;
   std::unordered_map<StreamId, Follow> follows_;
   LastReaders last_readers_;
   uint64_t number_ = 0;                        // reads so far

@@ -51,8 +51,8 @@ Passes WatchInput(std::istream& in) {
 }
 
 void Print(const EpochStart& epoch) {
-  std::cout << epoch.job << ' ' << epoch.pass << ' ' << epoch.set << ' ' << epoch.epoch << ' ' << epoch.new_processes
-            << '\n';
+  std::cout << epoch.job << ' ' << epoch.pass << ' ' << epoch.dataset << ' ' << epoch.epoch << ' '
+            << epoch.new_processes << '\n';
   for (const EpochStream& stream : epoch.streams) {
     std::cout << ' ' << stream.pid << ' ' << stream.script_pid << ' ' << stream.launch.rank << ' '
               << stream.launch.world_size;
