@@ -105,7 +105,7 @@ double CandidateScorer::TryPrefix(const IndexOrder& prefix, uint64_t length) con
   return Weigh(prefix, length, true, nullptr).bits;
 }
 
-CandidateScorer::Midst CandidateScorer::TryAnywhere(const Sampler& sampler, uint64_t epoch) const {
+CandidateScorer::Score CandidateScorer::TryMidEpoch(const Sampler& sampler, uint64_t epoch) const {
   if (reads_.count == 0) return {.bits = kRuledOut, .begin = 0};
   IndexOrder indices;
   sampler.Take(samples(), epoch, std::numeric_limits<size_t>::max(), &indices);
@@ -119,7 +119,7 @@ std::vector<PlacedReads> CandidateScorer::PlacesIn(const IndexOrder& whole, bool
 }
 
 // Places are looked up for these reads alone: a whole EpochOrder would cost ten times the shuffle.
-CandidateScorer::Midst CandidateScorer::Weigh(const IndexOrder& order, uint64_t length, bool from_start,
+CandidateScorer::Score CandidateScorer::Weigh(const IndexOrder& order, uint64_t length, bool from_start,
                                               std::vector<PlacedReads>* placed) const {
   const auto slot_of = [this](uint32_t index) {
     return static_cast<size_t>(std::ranges::lower_bound(wanted_, index) - wanted_.begin());

@@ -236,7 +236,7 @@ TEST(KnownSamplersTest, AreTriedUntilTheTrialIsStopped) {
   request.stopped = [] { return true; };
   truth->taken = 0;
   EXPECT_FALSE(TryKnownSamplers(request, known).has_value());
-  EXPECT_FALSE(TryKnownSamplersInMidst(request, known).has_value());
+  EXPECT_FALSE(TryKnownSamplersMidEpoch(request, known).has_value());
   EXPECT_FALSE(AnswerFromStreams(request).has_value());
   EXPECT_EQ(truth->taken, 0U);
 }

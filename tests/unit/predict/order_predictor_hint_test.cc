@@ -102,14 +102,14 @@ TEST_F(OrderPredictorHintTest, InItsMidstAnEpochIsNotTakenForOneThatComesAgainAn
   found.guess = guess;
   found.order = std::make_shared<const EpochOrder>(FilesOf(*train_, EpochOf(*guess.sampler, kSamples, guess.epoch)));
   const Order& files = found.order->files();
-  EpochStart midst;
-  midst.job = 1;
-  EpochStream& stream = midst.streams.emplace_back();
+  EpochStart mid_epoch;
+  mid_epoch.job = 1;
+  EpochStream& stream = mid_epoch.streams.emplace_back();
   stream.id = 1;
   for (size_t i = 610; i < 650; ++i) stream.reads.push_back({.file = files[i]});
   stream.read_count = stream.reads.size();
   std::vector<CandidateScorer> tests;
-  tests.emplace_back(train_, midst);
+  tests.emplace_back(train_, mid_epoch);
   const IdentifiedOrder again = hints.Answer(std::move(tests), GuessesAfter(found, {})).value_or(IdentifiedOrder());
   EXPECT_EQ(again.begin, 610U);
   EXPECT_EQ(again.guess.sampler, guess.sampler);
