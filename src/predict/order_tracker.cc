@@ -104,16 +104,16 @@ PredictionStatus OrderTracker::Describe() const {
 }
 
 void OrderTracker::TakeAccess(const Access& access) {
-  const std::optional<EpochWatch::Seen> seen = watch_.See(access);
+  const std::optional<EpochWatch::PassRead> pass_read = watch_.OnAccess(access);
   TakeEvents();
   // The other half of a read that was taken already, whoever expects the file.
-  if (!seen || seen->again) return;
-  TrackedJob& job = jobs_.OwnerOf(*seen, access.read);
+  if (!pass_read || pass_read->again) return;
+  TrackedJob& job = jobs_.OwnerOf(*pass_read, access.read);
   job.search.CountRead();
   handover_.CountRead();
-  if (access.read && seen->job == job.id()) NoteScript(job, access);
+  if (access.read && pass_read->job == job.id()) NoteScript(job, access);
   if (!job.known()) job.recorder.Saw(access.file);
-  const StreamId stream = seen->job == job.id() ? seen->stream : 0;
+  const StreamId stream = pass_read->job == job.id() ? pass_read->stream : 0;
   switch (job.prediction.Saw(access.file, stream, !access.read, access.view)) {
     case JobPredictor::Told::kNothing: return;
     case JobPredictor::Told::kTurned: handover_.Follow(job.id(), job.prediction.running()); return Tell(true);

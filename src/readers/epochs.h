@@ -86,7 +86,7 @@ class JobWatch;
 class EpochWatch {
  public:
   enum class What {
-    kBegun,    // an epoch: Running(job) is a new one; reads that Seen gave to the last one may have become its
+    kBegun,    // an epoch: Running(job) is a new one; reads that OnAccess gave to the last one may have become its
     kSettled,  // dataset and epoch of the running epoch were wrong, and now are right
     kEnded,    // the job: its processes have gone, or it is the one of 65 that was silent longest
   };
@@ -96,7 +96,7 @@ class EpochWatch {
     What what = What::kBegun;
   };
   // A read, and the job, pass and stream to which it belongs by the accesses until now.
-  struct Seen {
+  struct PassRead {
     EntryNumber file = 0;
     JobId job = 0;
     uint32_t pass = 0;  // before that of Running(job) for a stream that is still in the last epoch
@@ -111,7 +111,7 @@ class EpochWatch {
   EpochWatch& operator=(const EpochWatch&) = delete;
 
   // None: it was known already (the open of a READ).
-  std::optional<Seen> See(const Access& access);
+  std::optional<PassRead> OnAccess(const Access& access);
   // To be called now and then, once a second say: finds the jobs that have ended.
   void Tick(uint64_t now_us);
   // This number of accesses was lost before the next one: reads or opens of any process.

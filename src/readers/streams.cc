@@ -6,7 +6,7 @@
 
 namespace augur {
 
-Streams::Told Streams::Take(const Access& access) {
+Streams::Attribution Streams::Take(const Access& access) {
   number_++;
   if (access.read) return {.read = TakeRead(access), .open = {}};
   return TakeOpen(access);
@@ -46,35 +46,35 @@ StreamRead Streams::TakeRead(const Access& access) {
   return read;
 }
 
-Streams::Told Streams::TakeOpen(const Access& access) {
-  Told told;
+Streams::Attribution Streams::TakeOpen(const Access& access) {
+  Attribution attribution;
   Half half{.number = number_, .time_us = access.time_us, .open = true};
   if (const auto it = waiting_.find(access.file); it != waiting_.end()) {
     Half other = it->second;
     if (other.opens > 0 && access.time_us <= other.time_us + kPairUs) {
       if (other.opens == 1) {
-        told.open =
+        attribution.open =
             StreamOpen{.file = access.file, .job = other.job, .stream = other.stream, .unattributed = unattributed_};
       }
       other.opens--;
       other.number = number_;
       other.time_us = access.time_us;
       Wait(access.file, other);
-      return told;
+      return attribution;
     }
-    if (IsAgain(other, other.time_us + kOpenAgainUs, access.time_us)) return told;
+    if (IsAgain(other, other.time_us + kOpenAgainUs, access.time_us)) return attribution;
   }
   half.job = OnlyJob(access.time_us);
   Wait(access.file, half);
-  told.read = StreamRead{.file = access.file,
-                         .job = half.job,
-                         .time_us = access.time_us,
-                         .process = nullptr,
-                         .unattributed = unattributed_};
+  attribution.read = StreamRead{.file = access.file,
+                                .job = half.job,
+                                .time_us = access.time_us,
+                                .process = nullptr,
+                                .unattributed = unattributed_};
   unattributed_++;
   unattributed_times_.push_back(access.time_us);
   if (unattributed_times_.size() > kUnattributedMax) unattributed_times_.pop_front();
-  return told;
+  return attribution;
 }
 
 void Streams::Missed(uint64_t accesses, uint64_t now_us) {

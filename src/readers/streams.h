@@ -65,8 +65,8 @@ class Streams {
   static constexpr size_t kPairsMax = 8192;
   static constexpr size_t kJobsMax = 64;
 
-  // What an access tells: a read, or where a read stands among the opens; neither when it was known.
-  struct Told {
+  // To what an access belongs: it is a read, or tells where a read stands among the opens; neither when it was known.
+  struct Attribution {
     std::optional<StreamRead> read;
     std::optional<StreamOpen> open;
   };
@@ -74,7 +74,7 @@ class Streams {
   // REQUIRES: `processes` outlives it.
   explicit Streams(ProcessTable* processes) : processes_(*processes) {}
 
-  Told Take(const Access& access);
+  Attribution Take(const Access& access);
   // This number of accesses was lost before the next one. They count as unattributed reads, so that no
   // stream's first read behind them is taken for the first that its process made.
   void Missed(uint64_t accesses, uint64_t now_us);
@@ -120,7 +120,7 @@ class Streams {
   static constexpr uint64_t kOpenAgainUs = 25'000;
 
   StreamRead TakeRead(const Access& access);
-  Told TakeOpen(const Access& access);
+  Attribution TakeOpen(const Access& access);
   JobId JobOf(const std::shared_ptr<const Process>& process, uint64_t now_us);
   void Forget(std::list<Job>::iterator job);
   bool IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const;

@@ -44,7 +44,7 @@ Passes WatchInput(std::istream& in) {
       continue;
     }
     Access access{.read = true};
-    if (std::istringstream(line) >> access.reader >> access.file >> access.time_us) watch.See(access);
+    if (std::istringstream(line) >> access.reader >> access.file >> access.time_us) watch.OnAccess(access);
     watch.TakeEvents();
   }
   return passes;

@@ -28,7 +28,7 @@ TEST(EpochWatchTest, WhoReadsOnAfterAllWasForgottenIsANewJob) {
   const auto see = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       trace.processes().SetNow(accesses[i].time_us);
-      (void)watch.See(accesses[i]);
+      (void)watch.OnAccess(accesses[i]);
     }
   };
   see(0, 600);

@@ -19,18 +19,18 @@ class StreamsTest : public testing::Test {
   StreamsTest() { fake_.SetNow(kNow); }
 
   StreamRead Read(EntryNumber file, uint32_t thread, uint64_t after_us = 0) {
-    const Streams::Told told =
+    const Streams::Attribution attribution =
         streams_.Take({.file = file, .reader = thread, .read = true, .time_us = kNow + after_us});
-    EXPECT_TRUE(told.read);
-    return told.read.value_or(StreamRead());
+    EXPECT_TRUE(attribution.read);
+    return attribution.read.value_or(StreamRead());
   }
-  // An open that nobody can be named for.
+  // An unattributed open.
   StreamRead Unattributed(EntryNumber file, uint64_t after_us = 0) {
-    const Streams::Told told = Open(file, after_us);
-    EXPECT_TRUE(told.read);
-    return told.read.value_or(StreamRead());
+    const Streams::Attribution attribution = Open(file, after_us);
+    EXPECT_TRUE(attribution.read);
+    return attribution.read.value_or(StreamRead());
   }
-  Streams::Told Open(EntryNumber file, uint64_t after_us = 0) {
+  Streams::Attribution Open(EntryNumber file, uint64_t after_us = 0) {
     return streams_.Take({.file = file, .reader = 0, .read = false, .time_us = kNow + after_us});
   }
 
@@ -66,9 +66,9 @@ TEST_F(StreamsTest, AnEpochKnowsWhetherAPoolReadsIt) {
     ProcessTable table(&fake_);
     EpochWatch watch(&table);
     const uint32_t reader = multithreaded ? fake_.AddThread(script) : script;
-    const auto seen = watch.See({.file = 1, .reader = reader, .read = true, .time_us = kNow});
+    const auto seen = watch.OnAccess({.file = 1, .reader = reader, .read = true, .time_us = kNow});
     ASSERT_TRUE(seen);
-    const std::optional<EpochStart> epoch = watch.Running(seen.value_or(EpochWatch::Seen()).job);
+    const std::optional<EpochStart> epoch = watch.Running(seen.value_or(EpochWatch::PassRead()).job);
     ASSERT_TRUE(epoch);
     EXPECT_EQ(epoch.value_or(EpochStart()).streams.at(0).multithreaded, multithreaded);
   }
@@ -160,9 +160,9 @@ TEST_F(StreamsTest, LostAccessesCountAsReadsOfNobody) {
   ASSERT_TRUE(Open(1, 10).open);
   streams_.Missed(7000, kNow + 20);
   (void)Read(2, script, 30);
-  const Streams::Told told = Open(2, 40);
-  ASSERT_TRUE(told.open);
-  EXPECT_EQ(told.open->unattributed, 7000U);
+  const Streams::Attribution attribution = Open(2, 40);
+  ASSERT_TRUE(attribution.open);
+  EXPECT_EQ(attribution.open->unattributed, 7000U);
   EXPECT_EQ(Unattributed(3, 50).unattributed, 7000U);
   EXPECT_EQ(streams_.UnattributedBefore(kNow + 60), 7001U);
   EXPECT_LT(streams_.UnattributedBefore(kNow + 10), 7000U);
