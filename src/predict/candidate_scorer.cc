@@ -133,7 +133,7 @@ CandidateScorer::Score CandidateScorer::Weigh(const IndexOrder& order, uint64_t 
   for (const IndexReads::Stream& stream : reads_.streams) {
     if (placed != nullptr) placed->push_back({.stream = stream.id, .places = {}});
     for (const uint32_t index : stream.indices) {
-      const std::optional<uint32_t> place = evidence.Saw(places[slot_of(index)], stream.id);
+      const std::optional<uint32_t> place = evidence.AddRead(places[slot_of(index)], stream.id);
       if (!place) continue;
       begin = std::min(begin, *place);
       if (placed != nullptr) placed->back().places.push_back(*place);

@@ -53,7 +53,7 @@ double Evidence::Likelihood(uint32_t place, uint32_t stream) const {
   return share / (1 + static_cast<double>(unattributed_heads_.size()));
 }
 
-std::optional<uint32_t> Evidence::Saw(std::span<const uint64_t> places, uint32_t stream) {
+std::optional<uint32_t> Evidence::AddRead(std::span<const uint64_t> places, uint32_t stream) {
   ++reads_;
   double likelihood = 0;
   double best = -1;

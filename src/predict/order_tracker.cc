@@ -112,18 +112,18 @@ void OrderTracker::TakeAccess(const Access& access) {
   job.search.CountRead();
   handover_.CountRead();
   if (access.read && pass_read->job == job.id()) NoteScript(job, access);
-  if (!job.known()) job.recorder.Saw(access.file);
+  if (!job.known()) job.recorder.OnRead(access.file);
   const StreamId stream = pass_read->job == job.id() ? pass_read->stream : 0;
-  switch (job.prediction.Saw(access.file, stream, !access.read, access.view)) {
-    case JobPredictor::Told::kNothing: return;
-    case JobPredictor::Told::kTurned: handover_.Follow(job.id(), job.prediction.running()); return Tell(true);
-    case JobPredictor::Told::kRolled:
+  switch (job.prediction.OnRead(access.file, stream, !access.read, access.view)) {
+    case JobPredictor::Change::kNothing: return;
+    case JobPredictor::Change::kTurned: handover_.Follow(job.id(), job.prediction.running()); return Tell(true);
+    case JobPredictor::Change::kRolled:
       handover_.Follow(job.id(), job.prediction.running());
       hints_.Agree(job.id(), job.prediction.running());
       job.recorder.RecordKnown(job.prediction.running());
       return Tell(false);
-    case JobPredictor::Told::kLost: return Lose(job);
-    case JobPredictor::Told::kEnded:
+    case JobPredictor::Change::kLost: return Lose(job);
+    case JobPredictor::Change::kEnded:
       // The prefetch comes to the end of it by itself: the last files are still to be read.
       forecast_.Forget();
       handover_.Leave(job.id());

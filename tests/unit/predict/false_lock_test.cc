@@ -67,7 +67,7 @@ class AskedJob {
       : list_(std::move(list)), known_(known), reads_to_ask_(reads_to_ask) {}
 
   void Read(EntryNumber file, StreamId stream) {
-    if (job_.Saw(file, stream) == JobPredictor::Told::kLost) ++lost_;
+    if (job_.OnRead(file, stream) == JobPredictor::Change::kLost) ++lost_;
     if (job_.locked() || job_.reads().size() < reads_to_ask_) return;
     reads_to_ask_ *= 2;
     SearchRequest request;

@@ -215,9 +215,9 @@ class OrderPredictorTest : public OrderTest {
     now_us_ = access.time_us;
     processes_->SetNow(access.time_us);
     if (access.read) {
-      predictor_->SawRead(access.view, access.file, access.reader);
+      predictor_->OnRead(access.view, access.file, access.reader);
     } else {
-      predictor_->SawOpened(access.view, {&access.file, 1});
+      predictor_->OnOpened(access.view, {&access.file, 1});
     }
   }
   // All of it; the mount ends before so many of the last reads are taken in.
