@@ -102,7 +102,7 @@ class ArchivePlanning {
     }
     const ArchiveReads::Told seen = reads_.Take(
         {.node = 1, .reader = static_cast<uint32_t>(worker_) + 1, .offset = offset, .bytes = bytes}, touched);
-    for (const Entry& image : seen.asked) planner_.Saw(static_cast<EntryNumber>(image.number), true, ++now_us_);
+    for (const Entry& image : seen.asked) planner_.OnAccess(static_cast<EntryNumber>(image.number), true, ++now_us_);
     for (const Entry& image : seen.brought) planner_.WasRead(static_cast<EntryNumber>(image.number));
     for (const TouchedSample& sample : touched) {
       if (held_.contains(static_cast<EntryNumber>(sample.image.number))) {
