@@ -247,18 +247,18 @@ class OrderPredictorTest : public OrderTest {
                                  [](const auto& fact) { return !fact.second.starts_with(kEnded); });
     };
     for (int i = 0; i < 1000 && running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_FALSE(running()) << Told();
+    ASSERT_FALSE(running()) << DescribeState();
   }
 
   double share(size_t epoch) const {
     return static_cast<double>(share_.at(epoch).first) / static_cast<double>(share_.at(epoch).second);
   }
   void ExpectPredicted(double first, double later) const {
-    EXPECT_GE(share(0), first) << Told();
+    EXPECT_GE(share(0), first) << DescribeState();
     for (size_t epoch = 1; epoch < share_.size(); ++epoch)
-      EXPECT_GE(share(epoch), later) << "epoch " << epoch << Told();
+      EXPECT_GE(share(epoch), later) << "epoch " << epoch << DescribeState();
   }
-  std::string Told() const {
+  std::string DescribeState() const {
     std::string text;
     for (const auto& [name, value] : predictor_->Describe()) text.append("\n").append(name).append(": ").append(value);
     return text;
