@@ -9,7 +9,7 @@
 //
 //   plain   one seed after the other, a loop of this file, as the compiler leaves it
 //   seeds   SeedScan with each set of vector instructions that the processor has, for one clue, and for eight
-//   chain   outputs looked at by ChainScan, for one value, and a plain loop of std::mt19937
+//   outputs those of mt19937 that Mt19937Scan compares with one value, and a plain loop of std::mt19937
 //   whole   all 2^32 seeds once on one core (--whole)
 //   busy    a busy loop on every core, and beside it a Searcher: what part of the loops' speed is left (against the
 //           loops alone, in the same round), what the Searcher got of a core, and how long all 2^32 seeds would take
@@ -34,7 +34,7 @@
 
 #include "augur/status.h"
 #include "base/cores.h"
-#include "seed_search/chain_scan.h"
+#include "seed_search/mt19937_scan.h"
 #include "seed_search/running_job.h"
 #include "seed_search/searcher.h"
 #include "seed_search/seed_scan.h"
@@ -125,7 +125,7 @@ nlohmann::json MeasureRates(const Arguments& arguments) {
         Rate(static_cast<double>(plain_seeds), [&] { found_plain = PlainScan(plain_seeds); }));
     std::mt19937 random(42);
     uint64_t equal = 0;
-    rates["plain chain"].push_back(Rate(static_cast<double>(arguments.seeds), [&] {
+    rates["plain outputs"].push_back(Rate(static_cast<double>(arguments.seeds), [&] {
       for (uint64_t i = 0; i < arguments.seeds; ++i) equal += random() == 1234567;
     }));
     for (const int64_t target : Targets()) {
@@ -136,10 +136,10 @@ nlohmann::json MeasureRates(const Arguments& arguments) {
         rates[name + " seeds, clues " + std::to_string(clues)].push_back(
             Rate(static_cast<double>(arguments.seeds), [&] { (void)VectorScan(clues, arguments.seeds); }));
       }
-      ChainScan chain(42);
+      Mt19937Scan scan(42);
       std::vector<uint64_t> positions;
-      rates[name + " chain"].push_back(Rate(static_cast<double>(16 * arguments.seeds),
-                                            [&] { chain.Find(1234567, 16 * arguments.seeds, nullptr, &positions); }));
+      rates[name + " outputs"].push_back(Rate(static_cast<double>(16 * arguments.seeds),
+                                              [&] { scan.Find(1234567, 16 * arguments.seeds, nullptr, &positions); }));
       found = VectorScan(1, plain_seeds);
       if (found != found_plain) {
         std::fprintf(stderr, "search_bench: %s finds %llu seeds, a plain loop %llu\n", name.c_str(),

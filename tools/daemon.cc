@@ -133,14 +133,14 @@ Status Daemon::Prepare() {
   transport_ = std::move(transport);
   std::function<Status()> await_turn;
   if (is_next()) await_turn = [this] { return AwaitTurn(); };
-  Succession succession = {.held = link_ ? &link_->state() : nullptr, .await_turn = await_turn};
-  if (has_died()) succession.start = MountedGenerations::Start::kGoesOn;
-  if (is_next()) succession.start = MountedGenerations::Start::kNext;
-  if (link_) succession.device = link_->device();
+  MountTakeover takeover = {.held = link_ ? &link_->state() : nullptr, .await_turn = await_turn};
+  if (has_died()) takeover.start = MountedGenerations::Start::kGoesOn;
+  if (is_next()) takeover.start = MountedGenerations::Start::kNext;
+  if (link_) takeover.device = link_->device();
   {
     std::unique_ptr<EndOnSignal> watch;  // none of a mount that is served: its daemon is told
     if (!is_next()) AUGUR_TRY(WatchForEnd(link_ ? link_->device() : -1, watch));
-    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, succession, *transport_));
+    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, takeover, *transport_));
     stack_ = std::move(stack);
   }
   AUGUR_TRY(end_->StartWatchdog());

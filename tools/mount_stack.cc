@@ -69,9 +69,9 @@ Result<std::unique_ptr<TreeRefresher>> RefreshNames(MountedGenerations& generati
 }  // namespace
 
 Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount,
-                                                     const Succession& succession, MountTransport& transport) {
-  std::unique_ptr<MountStack> stack(new MountStack(options, mount, succession.held));
-  AUGUR_TRY(stack->OpenStore(succession, transport));
+                                                     const MountTakeover& takeover, MountTransport& transport) {
+  std::unique_ptr<MountStack> stack(new MountStack(options, mount, takeover.held));
+  AUGUR_TRY(stack->OpenStore(takeover, transport));
   if (stack->settings_.prefetch.staging_bytes > 0) {
     AUGUR_TRY_ASSIGN(ahead,
                      PrefetchStack::Fork({.options = options,
@@ -80,20 +80,20 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
                                           .statistics = stack->statistics_,
                                           .accesses = stack->meters_.accesses,
                                           .generations = *stack->generations_,
-                                          .lasting = succession.held != nullptr ? &succession.held->orders : nullptr}));
+                                          .lasting = takeover.held != nullptr ? &takeover.held->orders : nullptr}));
     stack->ahead_ = std::move(ahead);
   }
   AUGUR_TRY(stack->MakeCaches());
   stack->OpenDecodedCache();
   AUGUR_TRY(transport.MakeRings(stack->settings_.rings));
-  if (succession.await_turn) AUGUR_TRY(succession.await_turn());
+  if (takeover.await_turn) AUGUR_TRY(takeover.await_turn());
   AUGUR_TRY(stack->MakeFileSystem());
   stack->PublishGauges();
-  if (succession.start == MountedGenerations::Start::kGoesOn) stack->statistics_.Add(Stat::kRestarts, 1);
+  if (takeover.start == MountedGenerations::Start::kGoesOn) stack->statistics_.Add(Stat::kRestarts, 1);
   return stack;
 }
 
-Status MountStack::OpenStore(const Succession& succession, const MountTransport& transport) {
+Status MountStack::OpenStore(const MountTakeover& takeover, const MountTransport& transport) {
   AUGUR_TRY_ASSIGN(memory, MachineMemory());
   const StoreOptions store_options = {.direct = true,
                                       .open_shards_max = RaiseDescriptors() / kShardShare,
@@ -105,7 +105,7 @@ Status MountStack::OpenStore(const Succession& succession, const MountTransport&
                                   {.home = mount_.UserHome(),
                                    .copies = CacheFolder(mount_.UserVariable("XDG_CACHE_HOME"), mount_.UserHome())}));
   Result<std::unique_ptr<MountedGenerations>> generations =
-      MountedGenerations::Open(std::move(place), store_options, succession.held, succession.start, succession.device);
+      MountedGenerations::Open(std::move(place), store_options, takeover.held, takeover.start, takeover.device);
   const std::optional<User>& user = mount_.run_as();
   if (!generations.ok()) return user ? ExplainUnreadable(generations.status(), *user) : generations.status();
   generations_ = std::move(generations).value();

@@ -39,8 +39,8 @@
 
 namespace augur {
 
-// How a daemon comes to serve its mount.
-struct Succession {
+// What a daemon takes over of its mount, and when.
+struct MountTakeover {
   LastingState* held = nullptr;  // what the Holder keeps, which outlives the stack; nullptr: there is none
   MountedGenerations::Start start = MountedGenerations::Start::kFirst;
   int device = -1;  // of /dev/fuse, to ask the kernel what it knows; -1: there is none yet
@@ -61,7 +61,7 @@ class MountStack {
   // mount it is; it and the options outlive the stack. The rings of `transport` are made. kChanged: another store is
   // there than the daemon before had.
   static Result<std::unique_ptr<MountStack>> Make(const AugurfsOptions& options, const DaemonMount& mount,
-                                                  const Succession& succession, MountTransport& transport);
+                                                  const MountTakeover& takeover, MountTransport& transport);
   MountStack(const MountStack&) = delete;
   MountStack& operator=(const MountStack&) = delete;
 
@@ -111,7 +111,7 @@ class MountStack {
   MountStack(const AugurfsOptions& options, const DaemonMount& mount, LastingState* held)
       : options_(options), mount_(mount), held_(held), statistics_(held != nullptr ? &held->statistics : nullptr) {}
 
-  Status OpenStore(const Succession& succession, const MountTransport& transport);
+  Status OpenStore(const MountTakeover& takeover, const MountTransport& transport);
   void FindMissingShards();
   Status MakeCaches();
   bool SharesMemory() const;

@@ -114,12 +114,12 @@ void PrefetchStack::MakePredictor() {
   prefetcher_->SetAccessListener({.read =
                                       [this](uint32_t view, EntryNumber file, uint32_t reader) {
                                         base_.accesses.Note(file, /*read=*/true);
-                                        orders_->SawRead(view, file, reader);
+                                        orders_->OnRead(view, file, reader);
                                       },
                                   .opened =
                                       [this](uint32_t view, std::span<const EntryNumber> files) {
                                         for (const EntryNumber file : files) base_.accesses.Note(file, /*read=*/false);
-                                        orders_->SawOpened(view, files);
+                                        orders_->OnOpened(view, files);
                                       }});
 }
 

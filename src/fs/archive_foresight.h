@@ -29,8 +29,8 @@ class ArchiveForesight final : public ArchivedFiles {
 
   // A READ of an archive of a view, of the generation that is shown. Tells the observer of the samples that its reader
   // asks for, and of those that the page cache has after it, and does not wait.
-  void Saw(const ArchivePlace& place, const ArchiveNode& node, const ArchiveBytes& part,
-           const ArchiveReads::Read& read);
+  void OnRead(const ArchivePlace& place, const ArchiveNode& node, const ArchiveBytes& part,
+              const ArchiveReads::Read& read);
 
   // As of ArchiveOrders.
   std::vector<std::shared_ptr<const SampleList>> Lists() const { return orders_.Lists(); }

@@ -19,8 +19,8 @@ bool ArchiveOrders::IsLast(const ArchiveFiles* set) const {
   return !sets_.empty() && sets_.front()->set().get() == set;
 }
 
-void ArchiveOrders::Saw(uint32_t view, const std::string& spec, const std::string& folder,
-                        std::shared_ptr<const ArchiveFiles> set) {
+void ArchiveOrders::OnRead(uint32_t view, const std::string& spec, const std::string& folder,
+                           std::shared_ptr<const ArchiveFiles> set) {
   std::list<std::shared_ptr<Lazy>> dropped;  // let go without the lock
   const MutexLock lock(mu_);
   const auto same = std::ranges::find_if(sets_, [&](const auto& one) { return one->IsOf(view, folder); });

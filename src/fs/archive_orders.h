@@ -19,7 +19,7 @@ namespace augur {
 
 // ArchiveOrders says in which order samples lie in the archives that are being read: the list of a reader who takes
 // them by number. And which images beside them are needed for the pages that a sample is read by. Safe from any
-// thread. Saw does not wait; the others wait for pages of the index, once for all samples of a folder, about a
+// thread. OnRead does not wait; the others wait for pages of the index, once for all samples of a folder, about a
 // microsecond each. Keeps kSetsMax sets, those that were read last, with their tables; of each 5 bytes a sample, and
 // what SampleList::IndexOf takes.
 class ArchiveOrders {
@@ -27,8 +27,8 @@ class ArchiveOrders {
   static constexpr size_t kSetsMax = 4;
 
   // A sample of the set was read in this view of the mount. `spec`: of the view; `folder`: whose images these are.
-  void Saw(uint32_t view, const std::string& spec, const std::string& folder, std::shared_ptr<const ArchiveFiles> set)
-      AUGUR_EXCLUDES(mu_);
+  void OnRead(uint32_t view, const std::string& spec, const std::string& folder,
+              std::shared_ptr<const ArchiveFiles> set) AUGUR_EXCLUDES(mu_);
   // Whether the last one was of this set.
   bool IsLast(const ArchiveFiles* set) const AUGUR_EXCLUDES(mu_);
 

@@ -45,18 +45,18 @@ bool IsNear(uint64_t last, uint64_t offset) { return offset >= last && offset - 
 
 }  // namespace
 
-ArchiveReads::Told ArchiveReads::Take(const Read& read, Touched touched) {
+ArchiveReads::Samples ArchiveReads::Take(const Read& read, Touched touched) {
   const uint64_t end = read.offset + read.bytes;
   const MutexLock lock(mu_);
   Stream& stream = StreamOf({read.node, read.reader});
   const bool is_near = stream.last_offset != UINT64_MAX && IsNear(stream.last_offset, read.offset);
   stream.last_offset = read.offset;
   const bool goes_on = GoesOn(stream, read);
-  Told told;
+  Samples samples;
   const auto ask = [&](const TouchedSample& sample) {
-    if (sample.begin == stream.last_told || told.asked.size() == kToldMax) return;
-    told.asked.push_back(sample.image);
-    stream.last_told = sample.begin;
+    if (sample.begin == stream.last_asked || samples.asked.size() == kAskedMax) return;
+    samples.asked.push_back(sample.image);
+    stream.last_asked = sample.begin;
   };
   const bool sequential = goes_on && stream.end - stream.begin > kSequentialBytes;
   const TouchedSample* const own = sequential || is_near ? nullptr : AskedFor(touched, read.offset, end);
@@ -68,9 +68,9 @@ ArchiveReads::Told ArchiveReads::Take(const Read& read, Touched touched) {
     // out.
     const bool whole = PageDown(sample.begin) + kPageBytes >= from && sample.end <= end;
     const bool rest = &sample == own && PageDown(sample.end) <= end;
-    if (whole || rest) told.brought.push_back(sample.image);
+    if (whole || rest) samples.brought.push_back(sample.image);
   }
-  return told;
+  return samples;
 }
 
 // Whether it is what comes after the bytes that the stream has read so far; else these begin anew.

@@ -22,7 +22,7 @@ namespace augur {
 //   little further: reading ahead, the kernel makes a READ for each gap between pages that it has. So may one of more
 //   than a sample and its frame. The samples of such READs are not told as asked for.
 //   3. Where a stream has gone on for kSequentialBytes, further than the kernel reads ahead by itself, its reader goes
-//   through the file. He asks for all samples of a READ, kToldMax at most.
+//   through the file. He asks for all samples of a READ, kAskedMax at most.
 // A stream is what one thread reads of one file. Samples of which several begin in one page cannot be told apart by
 // rule 1, and are not told.
 //
@@ -37,7 +37,7 @@ class ArchiveReads {
   static constexpr uint64_t kSequentialBytes = 4 * kNearBytes;
   // A sample's frame has no more bytes behind the image.
   static constexpr uint64_t kFrameTailMax = 1024;
-  static constexpr size_t kToldMax = 32;
+  static constexpr size_t kAskedMax = 32;
   static constexpr size_t kStreamsMax = 256;
 
   struct Read {
@@ -46,13 +46,14 @@ class ArchiveReads {
     uint64_t offset = 0;
     uint64_t bytes = 0;
   };
-  struct Told {
+  // Of one READ.
+  struct Samples {
     std::vector<Entry> asked;    // in order; none was the last one told of the stream
     std::vector<Entry> brought;  // samples of which the page cache has all pages now
   };
 
   // `touched`: the samples some bytes of which the READ wants, in order.
-  Told Take(const Read& read, std::span<const TouchedSample> touched) AUGUR_EXCLUDES(mu_);
+  Samples Take(const Read& read, std::span<const TouchedSample> touched) AUGUR_EXCLUDES(mu_);
 
  private:
   struct Stream {
@@ -62,7 +63,7 @@ class ArchiveReads {
     uint64_t early_begin = 0;
     uint64_t early_end = 0;
     uint64_t last_offset = UINT64_MAX;  // of the last READ; none
-    uint64_t last_told = UINT64_MAX;    // where that sample begins
+    uint64_t last_asked = UINT64_MAX;   // where that sample begins
     uint64_t last_use = 0;
   };
   using Name = std::pair<NodeId, uint32_t>;

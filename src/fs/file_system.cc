@@ -201,10 +201,10 @@ bool FileSystem::HidesOwnFolder() const {
   return own_.present() && root.ok() && store_->Lookup(*root, VirtualFolder::kName).ok();
 }
 
-Result<NodeAttributes> FileSystem::GetAttributes(NodeId node) const { return Told(FindAttributes(node)); }
+Result<NodeAttributes> FileSystem::GetAttributes(NodeId node) const { return ReportFailure(FindAttributes(node)); }
 
 Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name, uint32_t user) {
-  return Told(Find(parent, name, user));
+  return ReportFailure(Find(parent, name, user));
 }
 
 Result<NodeAttributes> FileSystem::FindAttributes(NodeId node) const {
@@ -263,10 +263,10 @@ void FileSystem::Forget(NodeId node, uint64_t lookups) {
 }
 
 Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
-  AUGUR_TRY_ASSIGN(shape, Told(shapes_.Of(node)));
+  AUGUR_TRY_ASSIGN(shape, ReportFailure(shapes_.Of(node)));
   if (shape.archive) return ArchiveViews::LinkTarget(shape.archive_place(), *shape.archive);
   if (shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
-  return Told(shape.store->LinkTarget(shape.entry));
+  return ReportFailure(shape.store->LinkTarget(shape.entry));
 }
 
 Status FileSystem::ReadDirectory(NodeId node, uint64_t offset, const TakeItem& take) const {
@@ -304,13 +304,13 @@ Result<FileSystem::Part> FileSystem::PartOf(NodeId node, uint64_t offset, size_t
     part.segments = std::move(segments);
     return part;
   }
-  AUGUR_TRY_ASSIGN(shape, Told(shapes_.Of(node)));
+  AUGUR_TRY_ASSIGN(shape, ReportFailure(shapes_.Of(node)));
   if (!shape.is_shown()) part.reader = earlier_readers_[shape.generation - 1].get();
   if (shape.archive) {
-    AUGUR_TRY_ASSIGN(read, Told(archives_->Bytes(shape.archive_place(), *shape.archive, offset, bytes)));
+    AUGUR_TRY_ASSIGN(read, ReportFailure(archives_->Bytes(shape.archive_place(), *shape.archive, offset, bytes)));
     if (options_.archives != nullptr && shape.is_shown()) {
-      options_.archives->Saw(shape.archive_place(), *shape.archive, read,
-                             {.node = node, .reader = reader, .offset = offset, .bytes = bytes});
+      options_.archives->OnRead(shape.archive_place(), *shape.archive, read,
+                                {.node = node, .reader = reader, .offset = offset, .bytes = bytes});
     }
     part.segments = std::move(read.segments);
     return part;

@@ -142,7 +142,7 @@ class FileSystem final : public ViewSource {
   Result<NodeAttributes> Find(NodeId parent, std::string_view name, uint32_t user);
   // The value, or the failure once it was told (ReadFailures). That a table has no room was told by ArchiveTables.
   template <typename T>
-  Result<T> Told(Result<T> result) const {
+  Result<T> ReportFailure(Result<T> result) const {
     if (result.ok() || result.status().code() == Code::kNoSpace) return result;
     return reader_.failures().Index(result.status());
   }

@@ -66,16 +66,16 @@ Result<std::span<const std::byte>> ObjectStream::Next() {
     if (client_.stopped()) return StoppedStatus();
     came_.WaitFor(mu_, BucketClient::kStopInterval);
   }
-  if (!piece.status.ok()) return Told(piece.status);
+  if (!piece.status.ok()) return ExplainFailure(piece.status);
   ++taken_;
   return std::span<const std::byte>(piece.memory);
 }
 
 Status ObjectStream::ReadAt(uint64_t offset, std::span<std::byte> out) {
-  return Told(client_.Read(object_, offset, out));
+  return ExplainFailure(client_.Read(object_, offset, out));
 }
 
-Status ObjectStream::Told(const Status& status) const {
+Status ObjectStream::ExplainFailure(const Status& status) const {
   if (status.code() != Code::kCorrupt) return status;
   return {Code::kChanged, client_.ForLog(object_->name()) + ": changed while it was read"};
 }

@@ -49,7 +49,7 @@ class ObjectStream final : public ContainerInput {
   // Asks for the next piece that was not asked for.
   void Ask() AUGUR_EXCLUDES(mu_);
   // Of a failed read.
-  Status Told(const Status& status) const;
+  Status ExplainFailure(const Status& status) const;
 
   // Constant after construction.
   const BucketClient& client_;

@@ -26,7 +26,7 @@ CandidateScorer::CandidateScorer(std::shared_ptr<const SampleList> list, const E
   for (const EpochStream& stream : epoch.streams) {
     IndexReads::Stream& taken = reads_.streams.emplace_back();
     taken.id = stream.id;
-    taken.sure = stream.sure;
+    taken.starts_at_first_read = stream.starts_at_first_read;
     taken.launch = stream.launch;
     for (const FirstRead& read : stream.reads) {
       if (taken.indices.size() == kReadsAStream) break;
@@ -105,7 +105,7 @@ double CandidateScorer::TryPrefix(const IndexOrder& prefix, uint64_t length) con
   return Weigh(prefix, length, true, nullptr).bits;
 }
 
-CandidateScorer::Midst CandidateScorer::TryAnywhere(const Sampler& sampler, uint64_t epoch) const {
+CandidateScorer::Score CandidateScorer::TryMidEpoch(const Sampler& sampler, uint64_t epoch) const {
   if (reads_.count == 0) return {.bits = kRuledOut, .begin = 0};
   IndexOrder indices;
   sampler.Take(samples(), epoch, std::numeric_limits<size_t>::max(), &indices);
@@ -119,7 +119,7 @@ std::vector<PlacedReads> CandidateScorer::PlacesIn(const IndexOrder& whole, bool
 }
 
 // Places are looked up for these reads alone: a whole EpochOrder would cost ten times the shuffle.
-CandidateScorer::Midst CandidateScorer::Weigh(const IndexOrder& order, uint64_t length, bool from_start,
+CandidateScorer::Score CandidateScorer::Weigh(const IndexOrder& order, uint64_t length, bool from_start,
                                               std::vector<PlacedReads>* placed) const {
   const auto slot_of = [this](uint32_t index) {
     return static_cast<size_t>(std::ranges::lower_bound(wanted_, index) - wanted_.begin());
@@ -133,7 +133,7 @@ CandidateScorer::Midst CandidateScorer::Weigh(const IndexOrder& order, uint64_t 
   for (const IndexReads::Stream& stream : reads_.streams) {
     if (placed != nullptr) placed->push_back({.stream = stream.id, .places = {}});
     for (const uint32_t index : stream.indices) {
-      const std::optional<uint32_t> place = evidence.Saw(places[slot_of(index)], stream.id);
+      const std::optional<uint32_t> place = evidence.AddRead(places[slot_of(index)], stream.id);
       if (!place) continue;
       begin = std::min(begin, *place);
       if (placed != nullptr) placed->back().places.push_back(*place);

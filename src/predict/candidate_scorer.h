@@ -16,8 +16,8 @@ namespace augur {
 // The first reads of an epoch as indices of one list of samples, with which guesses are compared.
 struct IndexReads {
   struct Stream {
-    uint32_t id = 0;    // StreamId; 0: the process that made these reads is not known
-    bool sure = false;  // nothing was, or can have been, read before the first of them
+    uint32_t id = 0;                    // StreamId; 0: the process that made these reads is not known
+    bool starts_at_first_read = false;  // nothing was, or can have been, read before the first of them
     LaunchFacts launch;
     IndexOrder indices;
   };
@@ -58,12 +58,12 @@ class CandidateScorer {
   bool Likely(const IndexOrder& few) const;
   // The reads, of each stream in turn, each sample once.
   IndexOrder InTurn() const;
-  // Evidence that the epoch was begun somewhere in its midst. Costs all of its draws.
-  struct Midst {
-    double bits = 0;
+  struct Score {
+    double bits = 0;     // of evidence
     uint32_t begin = 0;  // place of the first read
   };
-  Midst TryAnywhere(const Sampler& sampler, uint64_t epoch) const;
+  // Evidence that the epoch was begun somewhere in its midst. Costs all of its draws.
+  Score TryMidEpoch(const Sampler& sampler, uint64_t epoch) const;
   // Where in the whole order of an epoch the reads are, from its beginning or from its midst.
   std::vector<PlacedReads> PlacesIn(const IndexOrder& whole, bool from_start) const;
 
@@ -73,7 +73,7 @@ class CandidateScorer {
   static constexpr size_t kGlance = 256;
 
   bool Glance(const IndexOrder& prefix) const;
-  Midst Weigh(const IndexOrder& order, uint64_t length, bool from_start, std::vector<PlacedReads>* placed) const;
+  Score Weigh(const IndexOrder& order, uint64_t length, bool from_start, std::vector<PlacedReads>* placed) const;
 
   // Constant after construction.
   const std::shared_ptr<const SampleList> list_;

@@ -56,7 +56,7 @@ bool EpochFollower::ExpectsSoon(EntryNumber file) const {
   return place && *place < front_ + filled_up_.size();
 }
 
-EpochFollower::Kind EpochFollower::Saw(EntryNumber file, bool open) {
+EpochFollower::Kind EpochFollower::OnRead(EntryNumber file, bool open) {
   if (const std::optional<uint32_t> place = Expects(file)) {
     bits_ = std::min(bits_ + std::log2((1 - Evidence::kWrong) / ChanceOfHit() + Evidence::kWrong), kBitsMax);
     ++hits_;

@@ -52,7 +52,7 @@ class EpochFollower {
     kMiss,
   };
   // A reader of this job has read the file; `open`: so far only its open is known.
-  Kind Saw(EntryNumber file, bool open = false);
+  Kind OnRead(EntryNumber file, bool open = false);
   // A place of the file that is to be read soon; none: it is not expected now.
   std::optional<uint32_t> Expects(EntryNumber file) const;
   // Whether it is one of the next places, of as many as may fill up an epoch's end.

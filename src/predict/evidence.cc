@@ -49,11 +49,11 @@ double Evidence::Likelihood(uint32_t place, uint32_t stream) const {
   }
   // It goes on from one of the last reads, or is the first of another stream.
   double share = First(place);
-  for (const Head& head : nameless_) share += After(head, place);
-  return share / (1 + static_cast<double>(nameless_.size()));
+  for (const Head& head : unattributed_heads_) share += After(head, place);
+  return share / (1 + static_cast<double>(unattributed_heads_.size()));
 }
 
-std::optional<uint32_t> Evidence::Saw(std::span<const uint64_t> places, uint32_t stream) {
+std::optional<uint32_t> Evidence::AddRead(std::span<const uint64_t> places, uint32_t stream) {
   ++reads_;
   double likelihood = 0;
   double best = -1;
@@ -81,16 +81,16 @@ std::optional<uint32_t> Evidence::Saw(std::span<const uint64_t> places, uint32_t
     return place;
   }
   // The head that it went on from is the reader's old place.
-  const auto from = std::ranges::max_element(nameless_, {}, [&](const Head& head) {
+  const auto from = std::ranges::max_element(unattributed_heads_, {}, [&](const Head& head) {
     return After(head, place) - 1e-9 * std::abs(double(head.place) - place);
   });
   Head next = {.place = place, .step = 1};
-  if (from != nameless_.end() && place > from->place && place - from->place <= kNearPlaces) {
+  if (from != unattributed_heads_.end() && place > from->place && place - from->place <= kNearPlaces) {
     next.step = place - from->place;
-    nameless_.erase(from);
+    unattributed_heads_.erase(from);
   }
-  nameless_.push_back(next);
-  if (nameless_.size() > kHeads) nameless_.pop_front();
+  unattributed_heads_.push_back(next);
+  if (unattributed_heads_.size() > kHeads) unattributed_heads_.pop_front();
   return place;
 }
 

@@ -41,7 +41,7 @@ class Evidence {
   // In this stream (0: not known which) a file was read that comes at these places of the prediction; none, and it
   // counts as wrong: the prediction does not have the file, or not in its beginning, which is all that may be known of
   // it. Returns the place that was taken for the read's.
-  std::optional<uint32_t> Saw(std::span<const uint64_t> places, uint32_t stream);
+  std::optional<uint32_t> AddRead(std::span<const uint64_t> places, uint32_t stream);
 
   double bits() const { return bits_; }
   uint64_t reads() const { return reads_; }
@@ -60,7 +60,7 @@ class Evidence {
   const double n_;
   const bool from_start_;
   std::unordered_map<uint32_t, Head> heads_;  // by stream
-  std::deque<Head> nameless_;                 // of reads whose stream is not known
+  std::deque<Head> unattributed_heads_;       // of reads whose stream is not known
   double bits_ = 0;
   uint64_t reads_ = 0;
   uint64_t agreed_ = 0;

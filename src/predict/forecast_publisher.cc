@@ -18,7 +18,7 @@ void ForecastPublisher::Tell(const std::vector<const JobPredictor*>& jobs, bool 
   held_back_ = orders_.FollowsGiven();
   if (held_back_) return;
   if (jobs.size() != 1) parts_.clear();
-  if (jobs.size() < 2) lanes_.clear();
+  if (jobs.size() < 2) speeds_.clear();
   if (jobs.empty()) return orders_.ForgetPredicted();
   if (jobs.size() == 1) return TellOne(*jobs[0], anew);
   TellMerged(jobs, now_us);
@@ -55,40 +55,40 @@ void ForecastPublisher::TellOne(const JobPredictor& job, bool anew) {
 }
 
 void ForecastPublisher::TellMerged(const std::vector<const JobPredictor*>& jobs, uint64_t now_us) {
-  std::unordered_map<JobId, LaneTold> lanes;
+  std::unordered_map<JobId, JobSpeed> speeds;
   double known = 0;
-  size_t known_lanes = 0;
+  size_t known_speeds = 0;
   for (const JobPredictor* job : jobs) {
-    LaneTold lane{.hits = job->hits()};
-    if (const auto before = lanes_.find(job->id()); before != lanes_.end()) {
-      const uint64_t passed_us = now_us - std::min(now_us, lanes_us_);
-      const uint64_t hits = lane.hits - std::min(lane.hits, before->second.hits);
-      lane.files_per_second = passed_us < kMeasureUs
-                                  ? before->second.files_per_second
-                                  : std::max(0.1, static_cast<double>(hits) * 1e6 / static_cast<double>(passed_us));
+    JobSpeed now{.hits = job->hits()};
+    if (const auto before = speeds_.find(job->id()); before != speeds_.end()) {
+      const uint64_t passed_us = now_us - std::min(now_us, speeds_us_);
+      const uint64_t hits = now.hits - std::min(now.hits, before->second.hits);
+      now.files_per_second = passed_us < kMeasureUs
+                                 ? before->second.files_per_second
+                                 : std::max(0.1, static_cast<double>(hits) * 1e6 / static_cast<double>(passed_us));
     }
-    if (lane.files_per_second > 0) ++known_lanes;
-    known += lane.files_per_second;
-    lanes[job->id()] = lane;
+    if (now.files_per_second > 0) ++known_speeds;
+    known += now.files_per_second;
+    speeds[job->id()] = now;
   }
   // Who reads another view cannot be read ahead for at the same time.
   const uint32_t view = ViewOf(jobs);
   std::vector<JobOrder> merged;
   for (const JobPredictor* job : jobs) {
     if (job->view() != view) continue;
-    double& speed = lanes[job->id()].files_per_second;
-    if (speed == 0) speed = known_lanes > 0 ? known / static_cast<double>(known_lanes) : 1;
-    JobOrder lane{.files = job->Rest(), .files_per_second = speed};
+    double& speed = speeds[job->id()].files_per_second;
+    if (speed == 0) speed = known_speeds > 0 ? known / static_cast<double>(known_speeds) : 1;
+    JobOrder job_order{.files = job->Rest(), .files_per_second = speed};
     const std::vector<JobPredictor::Part> coming = job->Coming();
-    for (size_t i = 1; i < coming.size() && coming[i].view == view && lane.files.size() < kMergedMax; ++i) {
-      lane.files.insert(lane.files.end(), coming[i].order->files().begin(), coming[i].order->files().end());
+    for (size_t i = 1; i < coming.size() && coming[i].view == view && job_order.files.size() < kMergedMax; ++i) {
+      job_order.files.insert(job_order.files.end(), coming[i].order->files().begin(), coming[i].order->files().end());
     }
-    merged.push_back(std::move(lane));
+    merged.push_back(std::move(job_order));
   }
   Order order = InterleaveJobs(merged, std::min(kMergedMax, orders_.PredictedFilesMax()));
   merged_ = order.size();
-  lanes_ = std::move(lanes);
-  lanes_us_ = now_us;
+  speeds_ = std::move(speeds);
+  speeds_us_ = now_us;
   orders_.Predict(std::make_shared<const EpochOrder>(std::move(order)), view, true);
 }
 
@@ -101,13 +101,13 @@ bool ForecastPublisher::IsStale(const std::vector<const JobPredictor*>& jobs) co
   double fastest = 0;
   uint64_t read = 0;
   for (const JobPredictor* job : jobs) {
-    const auto lane = lanes_.find(job->id());
-    if (lane == lanes_.end()) return true;
-    const uint64_t hits = job->hits() - std::min(job->hits(), lane->second.hits);
-    const double seconds = static_cast<double>(hits) / lane->second.files_per_second;
+    const auto told = speeds_.find(job->id());
+    if (told == speeds_.end()) return true;
+    const uint64_t hits = job->hits() - std::min(job->hits(), told->second.hits);
+    const double seconds = static_cast<double>(hits) / told->second.files_per_second;
     least = std::min(least, seconds);
     most = std::max(most, seconds);
-    fastest = std::max(fastest, lane->second.files_per_second);
+    fastest = std::max(fastest, told->second.files_per_second);
     read += hits;
   }
   return (most - least) * fastest > kDriftMax || read > merged_ / 2;

@@ -15,9 +15,9 @@
 namespace augur {
 namespace {
 
-// From so many reads on, an epoch may be looked for that was begun in its midst (kMidstDraws). The first read of each
-// process says nothing there. With eight workers four of 12 do, 12 bits each in 12,000 files; of six none would.
-constexpr uint64_t kReadsInMidst = 12;
+// From so many reads on, an epoch may be looked for that was begun in its midst (kMidEpochDraws). The first read of
+// each process says nothing there. With eight workers four of 12 do, 12 bits each in 12,000 files; of six none would.
+constexpr uint64_t kReadsMidEpoch = 12;
 // An epoch may draw more indices than there are samples, of repeated augmentation three times as many. A mistyped
 // --draws of 4 x 10^9 does not get its 16 GB, but 16 x 1.28 million indices of 4 bytes, 82 MB, or 64 MiB at least.
 constexpr uint64_t kRepeatsMax = 16;
@@ -48,7 +48,7 @@ bool InListOrder(const std::vector<CandidateScorer>& tests) {
   TorchRecipe recipe = {.name = "list order", .generator = FreshSeed{}, .shape = {}, .draw = TorchRecipe::Draw::kNone};
   const auto list_order = MakeTorchSampler(std::move(recipe));
   return std::ranges::any_of(
-      tests, [&](const CandidateScorer& test) { return test.TryAnywhere(*list_order, 0).bits >= Price(tests.size()); });
+      tests, [&](const CandidateScorer& test) { return test.TryMidEpoch(*list_order, 0).bits >= Price(tests.size()); });
 }
 
 }  // namespace
@@ -133,13 +133,13 @@ std::optional<IdentifiedOrder> Hints::Answer(std::vector<CandidateScorer> tests,
   // Before what the job's own epochs let one expect: that an epoch is taken again and again is not shown by its midst.
   std::ranges::rotate(request.expected, request.expected.end() - static_cast<std::ptrdiff_t>(hinted.size()));
   for (const CandidateScorer& test : request.tests) {
-    if (test.reads().count < kReadsInMidst) continue;
+    if (test.reads().count < kReadsMidEpoch) continue;
     for (const Guess& guess : request.expected) {
       draws += test.samples();
-      if (draws > kMidstDraws && draws > test.samples()) return std::nullopt;
-      const CandidateScorer::Midst midst = test.TryAnywhere(*guess.sampler, guess.epoch);
-      if (midst.bits < price) continue;
-      IdentifiedOrder found = IdentifyForHost(test, guess, midst, false).identified;
+      if (draws > kMidEpochDraws && draws > test.samples()) return std::nullopt;
+      const CandidateScorer::Score score = test.TryMidEpoch(*guess.sampler, guess.epoch);
+      if (score.bits < price) continue;
+      IdentifiedOrder found = IdentifyForHost(test, guess, score, false).identified;
       found.bits += CandidateScorer::kBelievedBits - price;
       found.how = "as hinted, found in mid-epoch after " + std::to_string(test.reads().count) + " reads";
       return found;

@@ -65,7 +65,7 @@ IdentifiedOrder WithShare(const IdentifiedOrder& identified, RankSubset share) {
 
 IdentifiedOrder Continue(const IdentifiedOrder& identified, const Guess& guess) {
   IdentifiedOrder next = MakeIdentifiedOrder(identified.list, guess);
-  next.nth = identified.nth + 1;
+  next.dataset_epoch = identified.dataset_epoch + 1;
   next.bits = identified.bits;
   next.how = identified.how;
   return next;
@@ -75,7 +75,7 @@ IdentifiedOrder ContinueRecorded(const IdentifiedOrder& identified) {
   AUGUR_CHECK(!identified.recorded.empty());
   IdentifiedOrder next = identified;
   next.begin = 0;
-  ++next.nth;
+  ++next.dataset_epoch;
   ++next.run_epoch;
   next.order = std::make_shared<const EpochOrder>(*identified.recorded.front());
   next.recorded.erase(next.recorded.begin());

@@ -31,8 +31,8 @@ struct Guess {
 struct IdentifiedOrder {
   SharedOrder order;
   uint32_t begin = 0;  // the first place that is read, in a run that was resumed in mid-epoch
-  uint32_t nth =
-      0;  // passes of the job over this set of files before it (EpochStart::epoch); set once the order is followed
+  // Passes of the job over this dataset before it (EpochStart::epoch). Written once the order is followed.
+  uint32_t dataset_epoch = 0;
   // log2 of the odds against chance, after all that was tried: wrong with a probability of 2^-bits.
   double bits = 0;
 

@@ -5,24 +5,24 @@
 
 namespace augur {
 
-std::string JobHistory::SetOf(const IdentifiedOrder& order) {
+std::string JobHistory::DatasetOf(const IdentifiedOrder& order) {
   return order.list ? order.list->name() : "recorded run " + order.run;
 }
 
 std::string JobHistory::ViewKey(const IdentifiedOrder& order) {
-  return order.list ? SetOf(order) : SetOf(order) + " of " + std::to_string(order.order->size());
+  return order.list ? DatasetOf(order) : DatasetOf(order) + " of " + std::to_string(order.order->size());
 }
 
-const std::string& JobHistory::After(const std::string& set) const {
-  const auto after = after_.find(set);
-  return after != after_.end() ? after->second : set;
+const std::string& JobHistory::After(const std::string& dataset) const {
+  const auto after = after_.find(dataset);
+  return after != after_.end() ? after->second : dataset;
 }
 
 void JobHistory::Begin(const IdentifiedOrder& order) {
-  std::string set = SetOf(order);
-  if (!set_.empty()) after_[set_] = set;
-  set_ = std::move(set);
-  last_[set_] = order;
+  std::string dataset = DatasetOf(order);
+  if (!dataset_.empty()) after_[dataset_] = dataset;
+  dataset_ = std::move(dataset);
+  last_[dataset_] = order;
 }
 
 std::optional<uint32_t> JobHistory::ViewOf(const IdentifiedOrder& order) const {
@@ -30,34 +30,35 @@ std::optional<uint32_t> JobHistory::ViewOf(const IdentifiedOrder& order) const {
   return view != views_.end() ? std::optional(view->second) : std::nullopt;
 }
 
-std::vector<Guess> JobHistory::Expected(uint32_t nth) const {
+std::vector<Guess> JobHistory::Expected(uint32_t dataset_epoch) const {
   std::vector<Guess> guesses;
   const auto add = [&](const IdentifiedOrder& last) {
-    const std::vector<Guess> after = GuessesAfter(last, places_, nth > last.nth ? nth - last.nth : 1);
+    const std::vector<Guess> after =
+        GuessesAfter(last, places_, dataset_epoch > last.dataset_epoch ? dataset_epoch - last.dataset_epoch : 1);
     guesses.insert(guesses.end(), after.begin(), after.end());
   };
-  const std::string& likeliest = After(set_);
+  const std::string& likeliest = After(dataset_);
   if (const auto last = last_.find(likeliest); last != last_.end()) add(last->second);
-  for (const auto& [set, last] : last_) {
-    if (set != likeliest) add(last);
+  for (const auto& [dataset, last] : last_) {
+    if (dataset != likeliest) add(last);
   }
   return guesses;
 }
 
 bool JobHistory::Drawn() const {
-  const auto last = last_.find(After(set_));
+  const auto last = last_.find(After(dataset_));
   return last != last_.end() && last->second.seed.has_value();
 }
 
 std::optional<IdentifiedOrder> JobHistory::Next(std::span<const IdentifiedOrder* const> epochs) const {
   // Its readers come back to its begin, or go on behind its end.
   if (epochs.back()->piece_guessed) return std::nullopt;
-  const std::string last_set = SetOf(*epochs.back());
-  const std::string& set = After(last_set);
-  const auto known = last_.find(set);
+  const std::string last_dataset = DatasetOf(*epochs.back());
+  const std::string& dataset = After(last_dataset);
+  const auto known = last_.find(dataset);
   const IdentifiedOrder* from = known != last_.end() ? &known->second : nullptr;
   for (const IdentifiedOrder* const epoch : epochs) {
-    if (SetOf(*epoch) == set) from = epoch;
+    if (DatasetOf(*epoch) == dataset) from = epoch;
   }
   return from != nullptr ? OrderAfter(*from) : std::nullopt;
 }

@@ -14,8 +14,8 @@ struct JobOrder {
   double files_per_second = 1;  // more than 0; only the proportions count
 };
 
-// One order of the reads of several jobs, in the order in which they may be expected: each lane in its own order and at
-// its own speed, until `files_max` are taken. A lane that ends leaves the time to the others.
-Order InterleaveJobs(const std::vector<JobOrder>& lanes, uint64_t files_max);
+// One order of the reads of several jobs, in the order in which they may be expected: each job in its own order and at
+// its own speed, until `files_max` are taken. A job that ends leaves the time to the others.
+Order InterleaveJobs(const std::vector<JobOrder>& jobs, uint64_t files_max);
 
 }  // namespace augur

@@ -45,7 +45,7 @@ void JobPredictor::Append(IdentifiedOrder identified) {
 void JobPredictor::Lock(IdentifiedOrder identified) {
   epochs_.clear();
   next_doubt_ = 0;
-  if (lost_ && history_.IsOfLastSet(identified) && identified.begin >= lost_->begin &&
+  if (lost_ && history_.IsOfLastDataset(identified) && identified.begin >= lost_->begin &&
       lost_->order->files() == identified.order->files()) {
     // It goes on with the order that was lost in its midst; what was known beside that is known still.
     lost_->begin = identified.begin;
@@ -74,13 +74,13 @@ std::optional<RankSubset> JobPredictor::TakeReads() {
   std::optional<RankSubset> wider;
   unpredicted_.Remove([&](const UnpredictedRead& read) {
     if (arrivals_ && follower().order().PlacesOf(read.file).empty()) {
-      RankArrivals::Verdict verdict = arrivals_->SawOther(read.file, read.stream);
+      RankArrivals::Verdict verdict = arrivals_->OnUnexpectedRead(read.file, read.stream);
       if (verdict.share) wider = std::move(verdict.share);
       if (verdict.agrees) return false;
     }
     fits_ = Fits(read.file, read.stream);
-    const bool hit = epochs_.front().follower->Saw(read.file) == EpochFollower::Kind::kHit;
-    if (hit && arrivals_) arrivals_->SawExpected(read.stream);
+    const bool hit = epochs_.front().follower->OnRead(read.file) == EpochFollower::Kind::kHit;
+    if (hit && arrivals_) arrivals_->OnExpectedRead(read.stream);
     return true;
   });
   return wider;
@@ -104,19 +104,19 @@ bool JobPredictor::Fits(EntryNumber file, StreamId stream) {
   if (!fit_ || comes_back_ || std::ranges::find(weighed_, file) != weighed_.end()) return true;
   weighed_.push_back(file);
   if (weighed_.size() > kPiecesWithin) weighed_.pop_front();
-  return fit_->Saw(file, static_cast<uint32_t>(stream), follower().front());
+  return fit_->OnRead(file, static_cast<uint32_t>(stream), follower().front());
 }
 
-std::optional<JobPredictor::Told> JobPredictor::SawOtherRank(EntryNumber file, StreamId stream) {
+std::optional<JobPredictor::Change> JobPredictor::OnReadOfOtherRank(EntryNumber file, StreamId stream) {
   if (!arrivals_ || !follower().order().PlacesOf(file).empty()) return std::nullopt;
   if (before_ && before_->Expects(file)) return std::nullopt;
   if (epochs_.size() > 1 && follower().NearEnd() && epochs_[1].follower->Expects(file)) return std::nullopt;
-  RankArrivals::Verdict verdict = arrivals_->SawOther(file, stream);
+  RankArrivals::Verdict verdict = arrivals_->OnUnexpectedRead(file, stream);
   if (!verdict.agrees) return std::nullopt;
   Note(file, stream, false);
-  if (!verdict.share) return Told::kNothing;
+  if (!verdict.share) return Change::kNothing;
   Widen(std::move(*verdict.share));
-  return Told::kTurned;
+  return Change::kTurned;
 }
 
 // The running epoch goes on with the places of more ranks, and so do those that follow from it. What was read is done.
@@ -136,9 +136,9 @@ void JobPredictor::Widen(RankSubset share) {
   history_.Correct(wider);
   Append(std::move(wider));
   EpochFollower& follower = *epochs_.front().follower;
-  for (const EntryNumber file : before.follower->Done()) (void)follower.Saw(file);
+  for (const EntryNumber file : before.follower->Done()) (void)follower.OnRead(file);
   for (const UnpredictedRead& read : unpredicted_.all()) {
-    if (!follower.ReadLately(read.file)) (void)follower.Saw(read.file);
+    if (!follower.ReadLately(read.file)) (void)follower.OnRead(read.file);
   }
   unpredicted_.BeginFollowing();
   const SharedOrder& order = running().order;
@@ -186,51 +186,51 @@ bool JobPredictor::Turned(PredictedEpoch& epoch, uint32_t view) {
   return true;
 }
 
-JobPredictor::Told JobPredictor::Saw(EntryNumber file, StreamId stream, bool open, uint32_t view) {
+JobPredictor::Change JobPredictor::OnRead(EntryNumber file, StreamId stream, bool open, uint32_t view) {
   view_ = view;
   if (epochs_.empty()) {
     if (before_ && before_->Expects(file)) {
-      (void)before_->Saw(file);
-      return Told::kNothing;
+      (void)before_->OnRead(file);
+      return Change::kNothing;
     }
     unpredicted_.Add(file, stream);
-    return Told::kNothing;
+    return Change::kNothing;
   }
   if (FillsUp(file)) {
     Note(file, stream, false);
-    return Told::kNothing;
+    return Change::kNothing;
   }
-  if (const std::optional<Told> told = SawOtherRank(file, stream)) return *told;
+  if (const std::optional<Change> change = OnReadOfOtherRank(file, stream)) return *change;
   fits_ = Fits(file, stream);
   if (fit_ && fit_->lost()) {
     Note(file, stream, false);
-    return End(Told::kLost);
+    return End(Change::kLost);
   }
   EpochFollower& now = *epochs_.front().follower;
   if (!now.Expects(file)) {
     if (now.ReadLately(file) || (before_ && (before_->Expects(file) || before_->ReadLately(file)))) {
-      if (before_) (void)before_->Saw(file);
+      if (before_) (void)before_->OnRead(file);
       Note(file, stream, true);
-      return Told::kNothing;
+      return Change::kNothing;
     }
-    if (comes_back_ && !open && before_ && before_->ReadBefore(file)) return Told::kNothing;
+    if (comes_back_ && !open && before_ && before_->ReadBefore(file)) return Change::kNothing;
     // A loader may begin the next epoch's first batches before the last ones of this one are read.
-    if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream, open, view);
+    if (epochs_.size() > 1 && now.NearEnd()) return OnReadOfNext(file, stream, open, view);
   }
-  const bool hit = now.Saw(file, open) == EpochFollower::Kind::kHit;
+  const bool hit = now.OnRead(file, open) == EpochFollower::Kind::kHit;
   Note(file, stream, hit);
   if (hit) {
-    if (arrivals_) arrivals_->SawExpected(stream);
+    if (arrivals_) arrivals_->OnExpectedRead(stream);
     ForgiveNext();
     if (before_) before_->MakeUp();
     comes_back_ = comes_back_ || now.ComesBack();
   }
   if (now.finished() && epochs_.size() > 1) {
-    return NextBegun() ? Roll() : Told::kNothing;
+    return NextBegun() ? Roll() : Change::kNothing;
   }
-  if (now.lost()) return End(Told::kLost);
-  if (now.finished()) return End(Told::kEnded);
-  return hit && Turned(epochs_.front(), view) ? Told::kTurned : Told::kNothing;
+  if (now.lost()) return End(Change::kLost);
+  if (now.finished()) return End(Change::kEnded);
+  return hit && Turned(epochs_.front(), view) ? Change::kTurned : Change::kNothing;
 }
 
 // The running epoch is still read: what the next one did not expect was a stranger's.
@@ -257,14 +257,14 @@ bool JobPredictor::FillsUp(EntryNumber file) {
 }
 
 // Near the end of the running epoch a file that it does not expect was read.
-JobPredictor::Told JobPredictor::SawNext(EntryNumber file, StreamId stream, bool open, uint32_t view) {
+JobPredictor::Change JobPredictor::OnReadOfNext(EntryNumber file, StreamId stream, bool open, uint32_t view) {
   EpochFollower& next = *epochs_[1].follower;
   // Of a reader who comes back to his files: half of its reads may be such, so each says -1 bit for the next epoch.
   if (comes_back_ && !open && !next.Expects(file) && epochs_[0].follower->ReadBefore(file)) {
     ++next_doubt_;
-    return Told::kNothing;
+    return Change::kNothing;
   }
-  const EpochFollower::Kind kind = next.Saw(file);
+  const EpochFollower::Kind kind = next.OnRead(file);
   if (kind == EpochFollower::Kind::kHit) {
     ++next_hits_;
     epochs_[0].follower->MakeUp();
@@ -273,17 +273,17 @@ JobPredictor::Told JobPredictor::SawNext(EntryNumber file, StreamId stream, bool
   if (NextBegun() && (follower().finished() || next_hits_ >= kHitsToEnd)) return Roll();
   // It has a long tail, or something else is read.
   if (NextBegun() && next.hits() > EpochFollower::kReachFirst) return Roll();
-  if (next.lost()) return End(Told::kLost);
-  return kind == EpochFollower::Kind::kHit && Turned(epochs_[1], view) ? Told::kTurned : Told::kNothing;
+  if (next.lost()) return End(Change::kLost);
+  return kind == EpochFollower::Kind::kHit && Turned(epochs_[1], view) ? Change::kTurned : Change::kNothing;
 }
 
-JobPredictor::Told JobPredictor::End(Told told) {
-  if (told == Told::kLost && fit_) fit_->CountAsUnfitted();
+JobPredictor::Change JobPredictor::End(Change change) {
+  if (change == Change::kLost && fit_) fit_->CountAsUnfitted();
   described_ = Describe();
   hits_ = hits();
   misses_ = misses();
   PredictedEpoch left = std::move(epochs_.front());
-  if (told == Told::kLost || left.identified.piece_guessed) {
+  if (change == Change::kLost || left.identified.piece_guessed) {
     const std::optional<RankSubset> piece = left.LeftPiece();
     const EpochFollower& readers = *left.follower;
     lost_ = std::move(left.identified);
@@ -300,10 +300,10 @@ JobPredictor::Told JobPredictor::End(Told told) {
   fit_.reset();
   arrivals_.reset();
   epochs_.clear();
-  return told;
+  return change;
 }
 
-JobPredictor::Told JobPredictor::Roll() {
+JobPredictor::Change JobPredictor::Roll() {
   hits_ = hits();
   misses_ = misses();
   before_ = std::move(epochs_.front().follower);
@@ -318,7 +318,7 @@ JobPredictor::Told JobPredictor::Roll() {
   unpredicted_.Clear();
   LookAhead();
   BeginFit();
-  return Told::kRolled;
+  return Change::kRolled;
 }
 
 uint64_t JobPredictor::hits() const {

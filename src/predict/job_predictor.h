@@ -39,7 +39,8 @@ class JobPredictor {
   // The order of the running pass was found.
   void Lock(IdentifiedOrder identified);
 
-  enum class Told {
+  // What a read has changed.
+  enum class Change {
     kNothing,
     kTurned,  // an epoch is read in another view than was thought, or by more ranks of this host
     kRolled,  // the next epoch has begun, as predicted
@@ -48,7 +49,7 @@ class JobPredictor {
   };
   // A read of this job, or of one that may be its; `open`: so far only its open is known; `view`: of the mount, in
   // which it was.
-  Told Saw(EntryNumber file, StreamId stream, bool open = false, uint32_t view = 0);
+  Change OnRead(EntryNumber file, StreamId stream, bool open = false, uint32_t view = 0);
   // How many reads the file is away from where the readers are, if it is expected about now.
   std::optional<uint64_t> Expects(EntryNumber file) const;
 
@@ -75,7 +76,7 @@ class JobPredictor {
   // What comes, in order: the running epoch first. A part keeps its order, the same object, until it has been read.
   struct Part {
     SharedOrder order;
-    uint32_t view = 0;  // in which it is read, as its set was last time; else as the epoch before it
+    uint32_t view = 0;  // in which it is read, as its dataset was last time; else as the epoch before it
   };
   std::vector<Part> Coming() const;
   // In which the running epoch is read.
@@ -91,17 +92,17 @@ class JobPredictor {
   void Note(EntryNumber file, StreamId stream, bool agrees) { unpredicted_.Note(file, stream, agrees && fits_); }
   bool Fits(EntryNumber file, StreamId stream);
   void BeginFit();
-  // What Saw returns for a file that the followed share does not have; none: it is no read of another rank.
-  std::optional<Told> SawOtherRank(EntryNumber file, StreamId stream);
+  // What OnRead returns for a file that the followed share does not have; none: it is no read of another rank.
+  std::optional<Change> OnReadOfOtherRank(EntryNumber file, StreamId stream);
   std::optional<RankSubset> TakeReads();
   void Widen(RankSubset share);
   void ForgiveNext();
   bool NextBegun() const;
   bool FillsUp(EntryNumber file);
-  Told SawNext(EntryNumber file, StreamId stream, bool open, uint32_t view);
+  Change OnReadOfNext(EntryNumber file, StreamId stream, bool open, uint32_t view);
   bool Turned(PredictedEpoch& epoch, uint32_t view);
-  Told Roll();
-  Told End(Told told);
+  Change Roll();
+  Change End(Change change);
   void LookAhead();
   void Append(IdentifiedOrder identified);
 

@@ -20,9 +20,9 @@ TrackedJob& JobTable::Get(JobId id) {
   return *job;
 }
 
-TrackedJob& JobTable::OwnerOf(const EpochWatch::Seen& seen, bool read) {
+TrackedJob& JobTable::OwnerOf(const EpochWatch::PassRead& pass_read, bool read) {
   if (read) {
-    TrackedJob& job = Get(seen.job);
+    TrackedJob& job = Get(pass_read.job);
     job.named = true;
     return job;
   }
@@ -37,19 +37,19 @@ TrackedJob& JobTable::OwnerOf(const EpochWatch::Seen& seen, bool read) {
       ++unknown_jobs;
       continue;
     }
-    const std::optional<uint64_t> away = job->prediction.Expects(seen.file);
+    const std::optional<uint64_t> away = job->prediction.Expects(pass_read.file);
     if (!away || (owner != nullptr && *away >= least)) continue;
     owner = job.get();
     least = *away;
   }
   if (owner != nullptr && (unknown_jobs == 0 || least <= owner->prediction.follower().apart())) return *owner;
-  return seen.job == 0 && unknown_jobs == 1 ? *unknown : Get(seen.job);
+  return pass_read.job == 0 && unknown_jobs == 1 ? *unknown : Get(pass_read.job);
 }
 
 std::vector<const JobPredictor*> JobTable::Known() const {
   std::vector<const JobPredictor*> known;
   for (const auto& [id, job] : jobs_) {
-    if (job->known() && known.size() < ForecastPublisher::kLanesMax) known.push_back(&job->prediction);
+    if (job->known() && known.size() < ForecastPublisher::kMergedJobsMax) known.push_back(&job->prediction);
   }
   return known;
 }

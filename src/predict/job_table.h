@@ -30,10 +30,10 @@ class JobTable {
   TrackedJob& Get(JobId id);
   // Returns the job of an access. `read`: a READ, whose process names its job. An open that the page cache served names
   // none. It goes to the job that is to read the file soonest, if that is about as soon as its readers are apart, or if
-  // all orders are known. Otherwise another job mostly opened it: the only one without an order, else `seen.job`.
-  TrackedJob& OwnerOf(const EpochWatch::Seen& seen, bool read);
+  // all orders are known. Otherwise another job mostly opened it: the only one without an order, else `pass_read.job`.
+  TrackedJob& OwnerOf(const EpochWatch::PassRead& pass_read, bool read);
 
-  // The predictions of the jobs whose orders are known, ForecastPublisher::kLanesMax at most.
+  // The predictions of the jobs whose orders are known, ForecastPublisher::kMergedJobsMax at most.
   std::vector<const JobPredictor*> Known() const;
   // The job of the opens that the page cache served to processes that can be seen, once their order is known; else
   // nullptr.

@@ -37,7 +37,7 @@ Guess RunGuess(uint32_t seed, uint32_t offset, bool trailing, uint64_t extra) {
 
 // An epoch of the loops that draw its seed any number of outputs behind `place`, where that of `epochs` before it was
 // drawn.
-void AddChained(const StreamPosition& place, uint32_t epochs, std::vector<Guess>* guesses) {
+void AddStreamGuesses(const StreamPosition& place, uint32_t epochs, std::vector<Guess>* guesses) {
   Mt19937 engine(static_cast<uint32_t>(place.stream_seed));
   engine.Discard(place.position + 1);
   for (uint64_t outputs = 1; outputs <= kStrideMax; ++outputs) {
@@ -69,15 +69,15 @@ std::vector<Guess> WholeGuessesAfter(const IdentifiedOrder& identified, const st
     const auto* drawn = torch != nullptr ? std::get_if<DrawnSeed>(&torch->recipe().generator) : nullptr;
     if (drawn != nullptr) {
       // The loop draws more, or less, of the stream than was thought.
-      AddChained({.stream_seed = drawn->stream_seed, .position = drawn->position + last.epoch * drawn->stride}, epochs,
-                 &guesses);
+      AddStreamGuesses({.stream_seed = drawn->stream_seed, .position = drawn->position + last.epoch * drawn->stride},
+                       epochs, &guesses);
     }
     // It counts in twos, or takes two permutations of its generator.
     guesses.push_back(Stepped(last, 2));
     return guesses;
   }
   if (!identified.seed) return guesses;
-  for (const StreamPosition& place : places) AddChained(place, epochs, &guesses);
+  for (const StreamPosition& place : places) AddStreamGuesses(place, epochs, &guesses);
   guesses.push_back(Fresh(*identified.seed, 1));
   for (const bool trailing : {true, false}) {
     for (const uint64_t extra : {0, 2, 4}) {

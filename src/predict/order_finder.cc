@@ -27,16 +27,16 @@ double ThreadSeconds() { return std::chrono::duration<double>(ThreadTime()).coun
 std::optional<IdentifiedOrder> FindKnown(const IdentifiedOrder& known, const EpochStart& epoch, uint32_t begin) {
   if (!known.guess.sampler) return std::nullopt;
   const CandidateScorer test(known.list, epoch);
-  const CandidateScorer::Midst midst = test.TryAnywhere(*known.guess.sampler, known.guess.epoch);
-  if (midst.bits < CandidateScorer::kBelievedBits) return std::nullopt;
-  HostOrder made = IdentifyForHost(test, known.guess, midst, false);
+  const CandidateScorer::Score score = test.TryMidEpoch(*known.guess.sampler, known.guess.epoch);
+  if (score.bits < CandidateScorer::kBelievedBits) return std::nullopt;
+  HostOrder made = IdentifyForHost(test, known.guess, score, false);
   if (made.open || made.identified.begin < begin) return std::nullopt;
   IdentifiedOrder found = known;
   found.order = std::move(made.identified.order);
   found.guess = std::move(made.identified.guess);
   found.begin = made.identified.begin;
   found.piece_guessed = known.piece_guessed && !found.guess.share.IsAll();
-  found.bits = midst.bits;
+  found.bits = score.bits;
   return found;
 }
 
@@ -129,7 +129,7 @@ std::optional<IdentifiedOrder> OrderFinder::FindByReads(TrackedJob& job, const E
   request.variants = job.search.TriesVariants(epoch, compared, decidable);
   std::optional<IdentifiedOrder> found = TryKnownSamplers(request, *known_);
   if (!found && request.variants && decidable) found = AnswerFromStreams(request);
-  if (!found) found = TryKnownSamplersInMidst(request, *known_);
+  if (!found) found = TryKnownSamplersMidEpoch(request, *known_);
   if (found || job.search.running() || !decidable || parts_.queue.stopping()) return found;
   if (job.search.allowance()->spent()) {
     Fail(job, ReadsOf(epoch));
@@ -145,8 +145,8 @@ SearchRequest OrderFinder::RequestOf(const TrackedJob& job, const EpochStart& ep
   if (request.tests.empty()) return request;
   request.expected = job.prediction.history().Expected(epoch.epoch);
   request.expected.insert(request.expected.end(), recorded_.begin(), recorded_.end());
-  const bool pool = std::ranges::any_of(epoch.streams, &EpochStream::pool);
-  request.lists_first = pool || job.search.failed();
+  const bool multithreaded = std::ranges::any_of(epoch.streams, &EpochStream::multithreaded);
+  request.lists_first = multithreaded || job.search.failed();
   for (const EpochStream& stream : epoch.streams) {
     request.ranks = std::max<uint64_t>(request.ranks, stream.launch.world_size);
   }

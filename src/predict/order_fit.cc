@@ -59,11 +59,11 @@ void OrderFit::Roll() {
 
 double OrderFit::StreamBits(EntryNumber file, uint32_t stream, bool near_end) {
   const double before = evidence_->bits();
-  (void)evidence_->Saw(order_->PlacesOf(file), stream);
+  (void)evidence_->AddRead(order_->PlacesOf(file), stream);
   const double gained = evidence_->bits() - before;
   if (!near_end) return gained;
   const double next_before = next_evidence_->bits();
-  (void)next_evidence_->Saw(next_->PlacesOf(file), stream);
+  (void)next_evidence_->AddRead(next_->PlacesOf(file), stream);
   return HalfOfEach(gained, next_evidence_->bits() - next_before);
 }
 
@@ -83,7 +83,7 @@ void OrderFit::Add(Page& page, double bits) {
   page.bits = std::clamp(page.bits + bits, kBitsMin, kBitsMax);
 }
 
-bool OrderFit::Saw(EntryNumber file, uint32_t stream, uint32_t front) {
+bool OrderFit::OnRead(EntryNumber file, uint32_t stream, uint32_t front) {
   const bool near_end = next_ != nullptr && front + order_->size() / kEndPart >= order_->size();
   Add(pages_[0], StreamBits(file, stream, near_end));
   for (size_t i = 0; i < kScales.size(); ++i) Add(pages_[i + 1], PositionBits(file, front, kScales[i], near_end));

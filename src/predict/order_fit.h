@@ -46,7 +46,7 @@ class OrderFit {
   void Roll();
 
   // A read of the job. `front`: the place where its readers are. Returns whether the read fits, by the likeliest model.
-  bool Saw(EntryNumber file, uint32_t stream, uint32_t front);
+  bool OnRead(EntryNumber file, uint32_t stream, uint32_t front);
 
   bool lost() const;
   // Reads that fit, counted when enough reads after them agreed; reads that were counted as wrong.

@@ -39,7 +39,7 @@ bool GoesOnWith(const EpochStart& epoch, double bits_min, IdentifiedOrder* order
   for (const EpochStream& stream : epoch.streams) {
     const std::span<const FirstRead> reads = stream.reads;
     for (const FirstRead& read : reads.first(std::min(reads.size(), CandidateScorer::kReadsAStream))) {
-      const std::optional<uint32_t> place = evidence.Saw(order->order->PlacesOf(read.file), stream.id);
+      const std::optional<uint32_t> place = evidence.AddRead(order->order->PlacesOf(read.file), stream.id);
       if (place) begin = std::min(begin, *place);
     }
   }

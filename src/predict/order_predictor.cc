@@ -66,11 +66,11 @@ void OrderPredictor::Stop() {
   searcher_.reset();
 }
 
-void OrderPredictor::SawRead(uint32_t view, EntryNumber file, uint32_t reader) {
+void OrderPredictor::OnRead(uint32_t view, EntryNumber file, uint32_t reader) {
   queue_.AddRead(view, file, reader, NowUs());
 }
 
-void OrderPredictor::SawOpened(uint32_t view, std::span<const EntryNumber> files) {
+void OrderPredictor::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
   queue_.AddOpens(view, files, NowUs());
 }
 

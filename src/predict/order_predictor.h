@@ -45,8 +45,8 @@ class OrderPredictor {
   void Stop();
 
   // A thread (0: not known which) has read a file of a view, or a process has opened files of it. Does not wait.
-  void SawRead(uint32_t view, EntryNumber file, uint32_t reader);
-  void SawOpened(uint32_t view, std::span<const EntryNumber> files);
+  void OnRead(uint32_t view, EntryNumber file, uint32_t reader);
+  void OnOpened(uint32_t view, std::span<const EntryNumber> files);
   // The user says how the coming epochs are drawn. Believed before all other guesses, and dropped when it is wrong.
   void AddHint(SamplerDescription hint);
 

@@ -60,7 +60,7 @@ SeedQuery QueryOf(const CandidateScorer& test, uint64_t ranks) {
   for (const IndexReads::Stream& stream : test.reads().streams) {
     if (stream.indices.size() < 2 || taken++ == kClueStreams) continue;
     // Where earlier reads may not have been seen, the first that was may be at any of the first places.
-    const uint32_t places = stream.id != 0 && stream.sure ? 1 : kUnsurePlaces;
+    const uint32_t places = stream.id != 0 && stream.starts_at_first_read ? 1 : kUnsurePlaces;
     AddRankClues(stream, places, &query);
     for (uint32_t place = 0; place < places; ++place) {
       const size_t reads = stream.id == 0 ? std::min<size_t>(stream.indices.size(), 2 * size_t{kUnsurePlaces}) : 1;
@@ -172,12 +172,12 @@ void OrderSearch::MakeStages() {
   // The same in mid-epoch, as many as may be had.
   uint64_t samples = 1;
   for (const CandidateScorer& test : request_.tests) samples += test.samples();
-  AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(count, kMidstDraws / samples), known_guess, true);
+  AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(count, kMidEpochDraws / samples), known_guess, true);
   if (request_.resumed) {
     // Most runs begin at a beginning: what a core-second has of them before the search of all seeds, the rest behind
     // it.
     const auto later = std::make_shared<const std::vector<Guess>>(LaterEpochs(*known_, kResumedDraws / samples));
-    const uint64_t soon = std::min<uint64_t>(later->size(), kMidstDraws / samples);
+    const uint64_t soon = std::min<uint64_t>(later->size(), kMidEpochDraws / samples);
     AddResumedStage(later, 0, soon);
     if (!search_first) AddSeedStages();
     AddResumedStage(later, soon, later->size());
@@ -197,7 +197,7 @@ void OrderSearch::AddResumedStage(const std::shared_ptr<const std::vector<Guess>
 
 // Units are guesses times lists. Several guesses may agree equally: the first is taken, and the next epoch tells.
 void OrderSearch::AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of,
-                                bool anywhere, bool search) {
+                                bool mid_epoch, bool search) {
   const uint64_t tests = request_.tests.size();
   if (count == 0 || tests == 0) return;
   const double tried = static_cast<double>(count * tests);
@@ -207,17 +207,17 @@ void OrderSearch::AddGuessStage(std::string name, uint64_t count, const std::fun
   SearchJob job;
   job.name = std::move(name);
   job.units = count * tests;
-  job.range_units = anywhere ? 1 : kGuessesARange;
-  job.work = [self, guess_of, hits, anywhere, tests, tried](uint64_t begin, uint64_t units, SearchTurn& turn) {
+  job.range_units = mid_epoch ? 1 : kGuessesARange;
+  job.work = [self, guess_of, hits, mid_epoch, tests, tried](uint64_t begin, uint64_t units, SearchTurn& turn) {
     for (uint64_t unit = begin; unit < begin + units; ++unit) {
-      const CandidateScorer::Midst found = TryGuess(self->request_, unit % tests, guess_of(unit / tests), anywhere);
+      const CandidateScorer::Score found = TryGuess(self->request_, unit % tests, guess_of(unit / tests), mid_epoch);
       if (Believed(found.bits, tried)) hits->Add(unit);
       if (!turn.Continue()) return;  // one of a long list takes 10 ms
     }
   };
-  job.on_done = [self, guess_of, hits, anywhere, tried](const SearchOutcome& outcome) {
+  job.on_done = [self, guess_of, hits, mid_epoch, tried](const SearchOutcome& outcome) {
     if (outcome.end != SearchEnd::kCancelled) {
-      if (auto best = BestOf(self->request_, hits->Take(), guess_of, anywhere, tried)) {
+      if (auto best = BestOf(self->request_, hits->Take(), guess_of, mid_epoch, tried)) {
         best->identified.how = self->HowFound("known", best->test);
         self->Found(std::move(best->identified));
       }

@@ -56,7 +56,7 @@ class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
   };
 
   void MakeStages();
-  void AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of, bool anywhere,
+  void AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of, bool mid_epoch,
                      bool search = false);
   void AddResumedStage(const std::shared_ptr<const std::vector<Guess>>& later, uint64_t begin, uint64_t end);
   void AddSeedStages();

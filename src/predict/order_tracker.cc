@@ -104,26 +104,26 @@ PredictionStatus OrderTracker::Describe() const {
 }
 
 void OrderTracker::TakeAccess(const Access& access) {
-  const std::optional<EpochWatch::Seen> seen = watch_.See(access);
+  const std::optional<EpochWatch::PassRead> pass_read = watch_.OnAccess(access);
   TakeEvents();
   // The other half of a read that was taken already, whoever expects the file.
-  if (!seen || seen->again) return;
-  TrackedJob& job = jobs_.OwnerOf(*seen, access.read);
+  if (!pass_read || pass_read->again) return;
+  TrackedJob& job = jobs_.OwnerOf(*pass_read, access.read);
   job.search.CountRead();
   handover_.CountRead();
-  if (access.read && seen->job == job.id()) NoteScript(job, access);
-  if (!job.known()) job.recorder.Saw(access.file);
-  const StreamId stream = seen->job == job.id() ? seen->stream : 0;
-  switch (job.prediction.Saw(access.file, stream, !access.read, access.view)) {
-    case JobPredictor::Told::kNothing: return;
-    case JobPredictor::Told::kTurned: handover_.Follow(job.id(), job.prediction.running()); return Tell(true);
-    case JobPredictor::Told::kRolled:
+  if (access.read && pass_read->job == job.id()) NoteScript(job, access);
+  if (!job.known()) job.recorder.OnRead(access.file);
+  const StreamId stream = pass_read->job == job.id() ? pass_read->stream : 0;
+  switch (job.prediction.OnRead(access.file, stream, !access.read, access.view)) {
+    case JobPredictor::Change::kNothing: return;
+    case JobPredictor::Change::kTurned: handover_.Follow(job.id(), job.prediction.running()); return Tell(true);
+    case JobPredictor::Change::kRolled:
       handover_.Follow(job.id(), job.prediction.running());
       hints_.Agree(job.id(), job.prediction.running());
       job.recorder.RecordKnown(job.prediction.running());
       return Tell(false);
-    case JobPredictor::Told::kLost: return Lose(job);
-    case JobPredictor::Told::kEnded:
+    case JobPredictor::Change::kLost: return Lose(job);
+    case JobPredictor::Change::kEnded:
       // The prefetch comes to the end of it by itself: the last files are still to be read.
       forecast_.Forget();
       handover_.Leave(job.id());
@@ -184,7 +184,7 @@ void OrderTracker::Follow(TrackedJob& job, IdentifiedOrder found) {
   job.search.Succeed();
   if (const std::optional<EpochStart> epoch = job.UnknownPass(watch_)) {
     hints_.Found(job.id(), epoch->pass, found);
-    found.nth = epoch->epoch;
+    found.dataset_epoch = epoch->epoch;
   }
   if (!hints_.Has(found.guess)) finder_.DenyHints(job, found.seed.has_value());
   job.known_since = time(nullptr);
@@ -213,7 +213,7 @@ void OrderTracker::Lose(TrackedJob& job) {
 
 void OrderTracker::Tell(bool anew) { forecast_.Tell(jobs_.Known(), anew, NowUs()); }
 
-// Now and then: jobs that have gone, lanes that have come apart.
+// Now and then: jobs that have gone, others that have come apart.
 void OrderTracker::Look() {
   looked_us_ = NowUs();
   watch_.Tick(looked_us_);

@@ -36,14 +36,14 @@ void RankArrivals::Restart() {
   others_.clear();
 }
 
-void RankArrivals::SawExpected(StreamId stream) {
+void RankArrivals::OnExpectedRead(StreamId stream) {
   if (stream != 0 && (expected_.contains(stream) || expected_.size() < Evidence::kStreamsMax)) ++expected_[stream];
 }
 
-RankArrivals::Verdict RankArrivals::SawOther(EntryNumber file, StreamId stream) {
+RankArrivals::Verdict RankArrivals::OnUnexpectedRead(EntryNumber file, StreamId stream) {
   const EpochOrder& whole = Whole();
   const double before = evidence_->bits();
-  const std::optional<uint32_t> place = evidence_->Saw(whole.PlacesOf(file), static_cast<uint32_t>(stream));
+  const std::optional<uint32_t> place = evidence_->AddRead(whole.PlacesOf(file), static_cast<uint32_t>(stream));
   // The first read of a stream says nothing.
   Verdict verdict;
   verdict.agrees = place.has_value() && evidence_->bits() > before - kNothingBits;

@@ -30,13 +30,13 @@ class RankArrivals {
   explicit RankArrivals(const IdentifiedOrder& followed);
 
   // The stream read what the share expects.
-  void SawExpected(StreamId stream);
+  void OnExpectedRead(StreamId stream);
   // It read a file that the share does not have.
   struct Verdict {
     bool agrees = false;              // it may be a read of another rank: it says nothing against the order
     std::optional<RankSubset> share;  // to follow from now on; none: as before
   };
-  Verdict SawOther(EntryNumber file, StreamId stream);
+  Verdict OnUnexpectedRead(EntryNumber file, StreamId stream);
 
  private:
   const EpochOrder& Whole();

@@ -24,7 +24,7 @@ constexpr double kWholePart = 0.95;
 
 }  // namespace
 
-void RunRecorder::Saw(EntryNumber file) {
+void RunRecorder::OnRead(EntryNumber file) {
   if (options_.runs == nullptr || gap_ || seen_.size() >= kSeenAFile * options_.files_max) return;
   seen_.push_back(file);
 }

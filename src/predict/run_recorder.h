@@ -39,7 +39,7 @@ class RunRecorder {
   explicit RunRecorder(const Options& options) : options_(options) {}
 
   // A read of an epoch whose order is not known.
-  void Saw(EntryNumber file);
+  void OnRead(EntryNumber file);
   // Accesses were dropped: the reads that were seen have a gap, and none that are seen later are recorded.
   void Missed();
   // An epoch has begun whose order is known.

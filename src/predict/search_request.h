@@ -16,7 +16,7 @@ namespace augur {
 // Draws for orders that are made whole, to look for an epoch that was begun in its midst: 10 ns each, so a core-second
 // at most. Where a run was resumed, 20 core-seconds: all 9,000 later epochs of known seeds for 200,000 samples, the
 // 1,500 likeliest for ImageNet's.
-inline constexpr uint64_t kMidstDraws = 100'000'000;
+inline constexpr uint64_t kMidEpochDraws = 100'000'000;
 inline constexpr uint64_t kResumedDraws = 2'000'000'000;
 
 // The input of a search for an order. Immutable once the search has begun.

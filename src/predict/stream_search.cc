@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "seed_search/chain_scan.h"
+#include "seed_search/mt19937_scan.h"
 
 namespace augur {
 namespace {
@@ -30,7 +30,7 @@ class StreamScan {
 
   // False: the search has ended.
   bool Search(uint64_t stream, SearchTurn& turn) {
-    ChainScan scan(streams_[stream]);
+    Mt19937Scan scan(streams_[stream]);
     std::vector<uint64_t> hits;
     while (scan.position() < kOutputs) {
       scan.Find(seed_, kStep, nullptr, &hits);

@@ -20,9 +20,9 @@ namespace {
 constexpr uint64_t kEpochsAtOnce = 3;
 // In the midst of an epoch it costs all draws of the epoch, 10 ns each: 0.2 s. These are all 900 guesses for 20,000
 // samples, and for ImageNet's the first epochs of what frameworks do by default.
-constexpr uint64_t kMidstDrawsAtOnce = 20'000'000;
+constexpr uint64_t kMidEpochDrawsAtOnce = 20'000'000;
 // More of them are places in the stream of a seed, of which all are begun at their first place.
-constexpr size_t kExpectedInMidst = 32;
+constexpr size_t kExpectedMidEpoch = 32;
 // A small model, or none, before the first epoch's seed is drawn. Big models move the stream by millions; then the
 // search of all seeds comes first, and the stream after it.
 constexpr uint64_t kStreamOutputs = 4096;
@@ -37,7 +37,7 @@ bool IsStopped(const SearchRequest& question) { return question.stopped && quest
 // The best of the guesses that is believed though so many sets of as many were tried. The costly are tried where the
 // right one would be believed, the others where it might be.
 std::optional<IdentifiedOrder> BestAtOnce(const SearchRequest& question, const std::vector<Guess>& guesses, double sets,
-                                          bool costly, bool anywhere = false) {
+                                          bool costly, bool mid_epoch = false) {
   const uint64_t tests = question.tests.size();
   const double tried = sets * static_cast<double>(guesses.size() * tests);
   std::vector<uint64_t> believed;
@@ -47,12 +47,12 @@ std::optional<IdentifiedOrder> BestAtOnce(const SearchRequest& question, const s
     for (uint64_t guess = 0; guess < guesses.size(); ++guess) {
       if (IsStopped(question)) return std::nullopt;
       const uint64_t unit = guess * tests + test;
-      if (Believed(TryGuess(question, test, guesses[guess], anywhere).bits, tried)) believed.push_back(unit);
+      if (Believed(TryGuess(question, test, guesses[guess], mid_epoch).bits, tried)) believed.push_back(unit);
     }
   }
   std::ranges::sort(believed);
   std::optional<BestGuess> best = BestOf(
-      question, believed, [&](uint64_t guess) { return guesses[guess]; }, anywhere, tried);
+      question, believed, [&](uint64_t guess) { return guesses[guess]; }, mid_epoch, tried);
   // Where more reads will tell which part of it this host reads, they are waited for.
   if (!best || best->open || best->identified.bits < CandidateScorer::kBelievedBits) return std::nullopt;
   best->identified.how = "known after " + std::to_string(question.tests[best->test].reads().count) + " reads";
@@ -60,9 +60,9 @@ std::optional<IdentifiedOrder> BestAtOnce(const SearchRequest& question, const s
 }
 
 // In the midst of an epoch: what may follow from the epoch before, and the first epochs of known samplers, epoch 0 of
-// all of them first. As many as kMidstDrawsAtOnce allows.
-std::vector<Guess> MidstGuesses(const SearchRequest& question, const std::vector<KnownSampler>& known) {
-  const size_t expected = std::min(question.expected.size(), kExpectedInMidst);
+// all of them first. As many as kMidEpochDrawsAtOnce allows.
+std::vector<Guess> MidEpochGuesses(const SearchRequest& question, const std::vector<KnownSampler>& known) {
+  const size_t expected = std::min(question.expected.size(), kExpectedMidEpoch);
   std::vector<Guess> guesses(question.expected.begin(),
                              question.expected.begin() + static_cast<std::ptrdiff_t>(expected));
   for (uint64_t epoch = 0; epoch < kEpochsAtOnce && question.variants; ++epoch) {
@@ -74,7 +74,7 @@ std::vector<Guess> MidstGuesses(const SearchRequest& question, const std::vector
   }
   uint64_t samples = 1;
   for (const CandidateScorer& test : question.tests) samples += test.samples();
-  guesses.resize(std::min<size_t>(guesses.size(), kMidstDrawsAtOnce / samples));
+  guesses.resize(std::min<size_t>(guesses.size(), kMidEpochDrawsAtOnce / samples));
   return guesses;
 }
 
@@ -124,9 +124,9 @@ std::optional<IdentifiedOrder> TryKnownSamplers(const SearchRequest& question, c
   return identified ? std::move(identified) : BestAtOnce(question, variants, kSets, true);
 }
 
-std::optional<IdentifiedOrder> TryKnownSamplersInMidst(const SearchRequest& question,
-                                                       const std::vector<KnownSampler>& known) {
-  return BestAtOnce(question, MidstGuesses(question, known), 1, true, true);
+std::optional<IdentifiedOrder> TryKnownSamplersMidEpoch(const SearchRequest& question,
+                                                        const std::vector<KnownSampler>& known) {
+  return BestAtOnce(question, MidEpochGuesses(question, known), 1, true, true);
 }
 
 // A seed is worth a look when its permutation begins with the first read of a stream.

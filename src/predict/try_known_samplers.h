@@ -18,8 +18,8 @@ std::optional<IdentifiedOrder> TryKnownSamplers(const SearchRequest& question, c
 // The same for an epoch that this host begins in its midst: what may follow from the epoch before, and, where
 // `question.variants`, the first epochs of the known samplers. A rank of other hosts' that is not the first one begins
 // so, and so does a resumed run. Costs 0.2 s at most.
-std::optional<IdentifiedOrder> TryKnownSamplersInMidst(const SearchRequest& question,
-                                                       const std::vector<KnownSampler>& known);
+std::optional<IdentifiedOrder> TryKnownSamplersMidEpoch(const SearchRequest& question,
+                                                        const std::vector<KnownSampler>& known);
 
 // The same by the first outputs of the streams of seeds that people give, in some milliseconds, the first time in a
 // process in a tenth of a second.

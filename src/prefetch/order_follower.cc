@@ -58,7 +58,7 @@ void OrderFollower::ForgetPredicted() {
   if (means_.view.source() == OrderSource::kPredicted) ForgetOrders();
 }
 
-void OrderFollower::Saw(EntryNumber file) {
+void OrderFollower::OnAccess(EntryNumber file) {
   const OrderSource source = means_.view.source();
   const bool predicted = source == OrderSource::kPredicted && !means_.view.prefetch()->AtEnd();
   if (source != OrderSource::kGiven && !predicted) detector_.Observe(file);

@@ -50,7 +50,7 @@ class OrderFollower {
   void ForgetPredicted();
 
   // A file of the view that is followed was read or opened.
-  void Saw(EntryNumber file);
+  void OnAccess(EntryNumber file);
   // 'augurctl drop': nothing was read so far.
   void ForgetReads();
 

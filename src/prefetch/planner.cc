@@ -62,7 +62,7 @@ void Planner::ComputeUsesAnew() {
   files_.ComputeUsesAnew();
 }
 
-Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
+AccessOutcome Planner::OnAccess(EntryNumber file, bool missed, uint64_t now_us) {
   using Kind = ReaderPosition::Kind;
   const Slot slot = SlotOf(file);
   if (slot == kNoSlot) return {};
@@ -70,20 +70,20 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   const ReadSchedule& schedule = in_.schedule;
   ReaderPosition& reader = in_.reader;
   const Position tail_before = reader.tail();
-  const ReaderPosition::Seen seen = reader.See(slot, missed);
+  const ReaderPosition::Match match = reader.OnAccess(slot, missed);
   const bool cached = files_.pages().Contains(slot);
-  const bool near = seen.kind == Kind::kNew || seen.kind == Kind::kOld;
-  const Sight sight = {.predicted = near,
-                       .sentinel = near && in_.IsSentinel(seen.position),
-                       .ready = files_.staging().Holds(slot) || files_.retained().Contains(slot) || cached};
-  const bool passed = (seen.kind == Kind::kOld || seen.kind == Kind::kForeign) && seen.position < tail_before &&
-                      seen.position >= schedule.begin();
+  const bool near = match.kind == Kind::kNew || match.kind == Kind::kOld;
+  const AccessOutcome outcome = {.predicted = near,
+                                 .sentinel = near && in_.IsSentinel(match.position),
+                                 .ready = files_.staging().Holds(slot) || files_.retained().Contains(slot) || cached};
+  const bool passed = (match.kind == Kind::kOld || match.kind == Kind::kForeign) && match.position < tail_before &&
+                      match.position >= schedule.begin();
   if (missed && passed && !cached) page_cache_.ReadAfterDrop();
-  if (seen.first_miss) reader_pages_.Missed(slot, seen.position);
-  const bool here = near && seen.position >= tail_before && reader.front() < schedule.end() &&
-                    seen.position + reader.options().lag >= reader.front();
-  reader_pages_.Saw(slot, missed, here ? seen.position : kNever);
-  if (seen.kind == Kind::kJump) {
+  if (match.first_miss) reader_pages_.Missed(slot, match.position);
+  const bool here = near && match.position >= tail_before && reader.front() < schedule.end() &&
+                    match.position + reader.options().lag >= reader.front();
+  reader_pages_.OnAccess(slot, missed, here ? match.position : kNever);
+  if (match.kind == Kind::kJump) {
     ComputeUsesAnew();
     files_.LookFrom(reader.front());
   } else {
@@ -93,7 +93,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   }
   in_.schedule.PopBefore(reader.base());
   in_.speed.Measure(reader.front(), now_us);
-  return sight;
+  return outcome;
 }
 
 // The reader is done with a use of this file.
@@ -125,7 +125,7 @@ RetainPlan Planner::RetainWithRoom(EntryNumber file) {
   return slot == kNoSlot ? RetainPlan() : retention_.PlanWithRoom(slot);
 }
 
-void Planner::SetSight(uint32_t sentinel_every, const ReaderPositionOptions& progress) {
+void Planner::SetObservation(uint32_t sentinel_every, const ReaderPositionOptions& progress) {
   in_.limits.sentinel_every = sentinel_every;
   in_.reader.SetOptions(progress);
 }

@@ -21,8 +21,8 @@
 
 namespace augur {
 
-// What the planner knew of a file when it was seen to be read.
-struct Sight {
+// What the planner knew of a file when it was accessed.
+struct AccessOutcome {
   bool predicted = false;  // it was to be read about now
   bool sentinel = false;   // and left out of the page cache on purpose
   bool ready = false;      // its bytes were in memory
@@ -76,7 +76,7 @@ class Planner {
   bool Knows(EntryNumber file) const { return SlotOf(file) != kNoSlot; }
 
   // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
-  Sight Saw(EntryNumber file, bool missed, uint64_t now_us);
+  AccessOutcome OnAccess(EntryNumber file, bool missed, uint64_t now_us);
   // The retained cache has this file although no Arrival said so: found at the start, or put in after a demand read.
   void SetRetained(EntryNumber file);
   // ... or has it no longer, or could not take it.
@@ -97,7 +97,7 @@ class Planner {
   }
 
   // Opens are seen from now on, or no longer: see PlannerLimits::sentinel_every and ReaderPositionOptions.
-  void SetSight(uint32_t sentinel_every, const ReaderPositionOptions& progress);
+  void SetObservation(uint32_t sentinel_every, const ReaderPositionOptions& progress);
 
   // The next read, or nothing for now; `alone`: without neighbours. Answer: Ended, NotRead or PutBack.
   std::optional<ReadPlan> NextRead(uint64_t now_us, bool alone = false) { return reads_.NextRead(now_us, alone); }

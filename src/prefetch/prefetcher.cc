@@ -134,7 +134,7 @@ void Prefetcher::OnRead(const ViewFile& file, uint32_t reader) {
   // Who opened it was told already, unless it lies in an archive.
   if (access_listener_.read && (!options_.opens_asked || file.in_archive))
     access_listener_.read(file.view, number, reader);
-  PostAccesses([this, view = file.view, number] { Saw(view, number, true, SteadyNowUs()); });
+  PostAccesses([this, view = file.view, number] { OnAccess(view, number, true, SteadyNowUs()); });
 }
 
 void Prefetcher::OnBrought(const ViewFile& file) {
@@ -158,7 +158,7 @@ void Prefetcher::OnOpen(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   statistics_.Add(Stat::kOpens, 1);
   if (access_listener_.read) access_listener_.read(file.view, number, reader);
-  PostAccesses([this, view = file.view, number] { Saw(view, number, false, SteadyNowUs()); });
+  PostAccesses([this, view = file.view, number] { OnAccess(view, number, false, SteadyNowUs()); });
 }
 
 void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
@@ -167,7 +167,7 @@ void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
   PostAccesses(
       [this, view, list = std::vector<EntryNumber>(files.begin(), files.end())] {
         const uint64_t now_us = SteadyNowUs();
-        for (const EntryNumber file : list) Saw(view, file, false, now_us);
+        for (const EntryNumber file : list) OnAccess(view, file, false, now_us);
       },
       files.size());
 }
@@ -202,15 +202,15 @@ void Prefetcher::RetainWithRoom(const ViewFile& file, uint64_t block, std::span<
   });
 }
 
-void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us) {
-  if (!view_.turns().Saw(view)) return;
-  orders_.Saw(file);
+void Prefetcher::OnAccess(uint32_t view, EntryNumber file, bool missed, uint64_t now_us) {
+  if (!view_.turns().OnAccess(view)) return;
+  orders_.OnAccess(file);
   if (missed && access_listener_.read && !options_.opens_asked && !view_.files().in_archives()) {
     // So that the opens of its files are told, of which the page cache answers the reads.
     const Result<Entry> entry = store_->Get(file);
     if (entry.ok()) folders_.Add(std::array{static_cast<EntryNumber>(entry->parent)});
   }
-  if (view_.prefetch() != nullptr) view_.prefetch()->Saw(file, missed, now_us);
+  if (view_.prefetch() != nullptr) view_.prefetch()->OnAccess(file, missed, now_us);
 }
 
 // Its pages are in the page cache now, and their bytes are not counted yet.

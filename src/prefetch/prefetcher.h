@@ -114,7 +114,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   void Run();
   void Decide();
   void Publish();
-  void Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us);
+  void OnAccess(uint32_t view, EntryNumber file, bool missed, uint64_t now_us);
   void ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes);
 
   // Constant after construction.

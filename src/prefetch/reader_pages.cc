@@ -26,7 +26,7 @@ void ReaderPages::Count() {
   }
 }
 
-void ReaderPages::Saw(Slot slot, bool missed, Position here) {
+void ReaderPages::OnAccess(Slot slot, bool missed, Position here) {
   PageCacheFiles& pages = files_.pages();
   if (missed && pages.reusable().Contains(slot)) FoundGone(slot);
   // It was pushed though no order was known, and is as good as passed.

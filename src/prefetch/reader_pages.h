@@ -22,13 +22,13 @@ class ReaderPages {
   // What may be left for reuse now.
   uint64_t reusable_bytes_max() const;
 
-  // A read of any file was seen. Before Saw.
+  // A read of any file was seen. Before OnAccess.
   void Count();
   // The file was opened, or asked for in vain (`missed`), so that the kernel has its pages now. `here`: the position
   // at which the reader just is, if it is one that Passed will tell; else kNever.
-  void Saw(Slot slot, bool missed, Position here);
+  void OnAccess(Slot slot, bool missed, Position here);
   // The file was asked for in vain for this use. If it was pushed for it, and so were many that are gone, none that is
-  // pushed for a later use counts as being there. Before Saw.
+  // pushed for a later use counts as being there. Before OnAccess.
   void Missed(Slot slot, Position use);
   // The push of a file has failed, but a READ has brought the file in meanwhile.
   void TakeBrought(Slot slot);

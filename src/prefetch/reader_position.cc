@@ -33,7 +33,7 @@ void ReaderPosition::Restart(Position begin) {
   seen_.clear();
   in_front_.clear();
   stray_count_ = 0;
-  trail_.Clear();
+  neighbour_reads_.Clear();
 }
 
 bool ReaderPosition::WasRead(Position position) const {
@@ -78,18 +78,18 @@ bool ReaderPosition::IsBeingRead(Slot slot) const {
   return position != kNever && (HowSeen(position) & kNotPassed) != 0;
 }
 
-ReaderPosition::Seen ReaderPosition::See(Slot slot, bool missed) {
-  const Seen seen = SeeHere(slot, missed);
-  // Of a read that is told twice, once: READs of files that were opened long ago are no trail.
-  if (missed && options_.opens) return seen;
-  if (schedule_.NextRead(slot, schedule_.begin()) == kNever) return seen;
+ReaderPosition::Match ReaderPosition::OnAccess(Slot slot, bool missed) {
+  const Match match = MatchHere(slot, missed);
+  // Of a read that is told twice, once: READs of files that were opened long ago are no neighbours.
+  if (missed && options_.opens) return match;
+  if (schedule_.NextRead(slot, schedule_.begin()) == kNever) return match;
   const ReadSchedule::Epoch& epoch = FrontsEpoch();
-  if (!epoch.beside.empty()) return seen;  // what is read one after the other does not stand so
-  if (!trail_.Add(schedule_.FileOf(slot), *epoch.order)) return seen;
+  if (!epoch.beside.empty()) return match;  // what is read one after the other does not stand so
+  if (!neighbour_reads_.Add(schedule_.FileOf(slot), *epoch.order)) return match;
   const std::vector<Position> near = FindReader(schedule_.FileOf(slot));
-  if (near.empty()) return seen;
+  if (near.empty()) return match;
   JumpTo(near, missed);
-  trail_.Clear();
+  neighbour_reads_.Clear();
   return {.kind = Kind::kJump, .position = near.back()};
 }
 
@@ -100,7 +100,7 @@ std::vector<Position> ReaderPosition::FindReader(EntryNumber last) const {
   std::vector<Position> found;
   for (const ReadSchedule::Epoch& epoch : schedule_.epochs()) {
     std::vector<Position> read;
-    for (const uint32_t place : trail_.FindIn(*epoch.order)) read.push_back(epoch.begin + place);
+    for (const uint32_t place : neighbour_reads_.FindIn(*epoch.order)) read.push_back(epoch.begin + place);
     const Position here = epoch.UseOf(last, epoch.begin);
     if (read.empty() || here == kNever) continue;
     if (Together(here, front_)) return {};  // though another epoch may be the same
@@ -133,7 +133,7 @@ bool ReaderPosition::InReach(Position position) const {
   return position != kNever && (position < front_ || Together(position, front_));
 }
 
-ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
+ReaderPosition::Match ReaderPosition::MatchHere(Slot slot, bool missed) {
   // The first of its uses that has not been seen: a file may come twice within the spread. But an open and the READ
   // that belongs to it are one read, whichever is told first: READs are told at once and opens some milliseconds late,
   // in which a reader who finds its files in the page cache is hundreds of files further.
@@ -214,7 +214,7 @@ void ReaderPosition::Advance() {
   }
 }
 
-ReaderPosition::Seen ReaderPosition::Stray(Slot slot, bool missed) {
+ReaderPosition::Match ReaderPosition::Stray(Slot slot, bool missed) {
   // The file's place in the epoch where the reader is, before or after it; and in the epoch to come, if this one was
   // broken off.
   if (schedule_.begin() == schedule_.end()) return {};
@@ -239,7 +239,7 @@ bool ReaderPosition::JumpNear(Position position, bool missed) {
   const size_t known = std::min(stray_count_, kStrays);
   // A reader in an epoch elsewhere reads positions that are near each other; a stranger's are anywhere. By chance,
   // 8 of 16 anywhere in an epoch lie in a sixteenth of it less often than once in 10^4 reads, and the reader at the
-  // front brings the front back. In a short epoch workers may be farther apart: See finds their trail.
+  // front brings the front back. In a short epoch workers may be farther apart: OnAccess finds their neighbour reads.
   const uint64_t part = FrontsEpoch().order->size() / 32;
   const Position apart_max =
       std::min<uint64_t>(options_.spread_max / 2, std::max<uint64_t>(part, options_.strays_to_jump));
@@ -265,7 +265,7 @@ void ReaderPosition::JumpTo(const std::vector<Position>& read, bool missed) {
   passed_.clear();
   in_front_.clear();
   stray_count_ = 0;
-  trail_.Forget();
+  neighbour_reads_.Forget();
   Advance();
 }
 

@@ -56,7 +56,8 @@ class ReaderPosition {
     kForeign,  // not of this schedule's near future
     kJump,     // the front has moved elsewhere: everything that was computed from it must be computed anew
   };
-  struct Seen {
+  // How an access fits the schedule.
+  struct Match {
     Kind kind = Kind::kForeign;
     Position position = kNever;  // of the read, when kNew or kJump
     bool first_miss = false;     // it is the first one of this use that was `missed`
@@ -68,7 +69,7 @@ class ReaderPosition {
   void SetOptions(const Options& options) { options_ = options; }
 
   // A file of the schedule was opened; `missed`: or read.
-  Seen See(Slot slot, bool missed = false);
+  Match OnAccess(Slot slot, bool missed = false);
   // Puts the front to the beginning of the schedule, when the schedule was empty before.
   void Restart(Position begin);
 
@@ -84,7 +85,7 @@ class ReaderPosition {
   bool WasRead(Position position) const;
   // The schedule's files are read, but not in its order. Never, where only few reads are seen at all (`support` is 1):
   // of them none are neighbours.
-  bool lost() const { return options_.support > 1 && trail_.lost(); }
+  bool lost() const { return options_.support > 1 && neighbour_reads_.lost(); }
   // True for a file that was seen and not yet passed: TakePassed will tell it.
   bool IsBeingRead(Slot slot) const;
 
@@ -108,8 +109,8 @@ class ReaderPosition {
   const ReadSchedule::Epoch& FrontsEpoch() const;
   bool Together(Position one, Position other) const;
   bool InReach(Position position) const;
-  Seen SeeHere(Slot slot, bool missed);
-  Seen Stray(Slot slot, bool missed);
+  Match MatchHere(Slot slot, bool missed);
+  Match Stray(Slot slot, bool missed);
   bool JumpNear(Position position, bool missed);
   void JumpTo(const std::vector<Position>& read, bool missed);
   std::vector<Position> FindReader(EntryNumber last) const;
@@ -131,7 +132,7 @@ class ReaderPosition {
   double chance_ = 0;                                      // of those, how many are to be forgotten as a stranger's
   std::array<std::array<Position, 2>, kStrays> strays_{};  // in the front's epoch, and in the one after it
   size_t stray_count_ = 0;
-  NeighbourReads trail_;
+  NeighbourReads neighbour_reads_;
 };
 
 }  // namespace augur

@@ -129,13 +129,13 @@ bool ViewPrefetch::AtEnd() const {
   return gauges.position >= gauges.end;
 }
 
-void ViewPrefetch::Saw(EntryNumber file, bool missed, uint64_t now_us) {
-  const Sight sight = planner_->Saw(file, missed, now_us);
+void ViewPrefetch::OnAccess(EntryNumber file, bool missed, uint64_t now_us) {
+  const AccessOutcome outcome = planner_->OnAccess(file, missed, now_us);
   staged_.Used(file, missed, now_us);
-  if (!missed || !sight.predicted) return;
-  if (sight.sentinel) {
+  if (!missed || !outcome.predicted) return;
+  if (outcome.sentinel) {
     means_.statistics.Add(Stat::kSentinels, 1);
-  } else if (!sight.ready) {
+  } else if (!outcome.ready) {
     means_.statistics.Add(Stat::kStalls, 1);
     reads_.Hurry(file);
   }
@@ -175,7 +175,7 @@ void ViewPrefetch::LookWhatIsSeen() {
     progress.unseen_max = 2 * part;
   }
   if (files_.in_archives()) progress = ReaderPositionOptions::OfArchives(window_bytes / files_.MeanPages());
-  planner_->SetSight(opens || !pushes_ ? 0 : part, progress);
+  planner_->SetObservation(opens || !pushes_ ? 0 : part, progress);
   means_.status.SetProgress(opens ? "opens" : pushes_ ? "sentinels" : "reads");
 }
 

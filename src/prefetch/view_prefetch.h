@@ -86,7 +86,7 @@ class ViewPrefetch {
   bool AtEnd() const;
 
   // A file of the view was opened or, when the page cache did not have it, read (`missed`).
-  void Saw(EntryNumber file, bool missed, uint64_t now_us);
+  void OnAccess(EntryNumber file, bool missed, uint64_t now_us);
   // The file may have been put into the retained cache after a READ.
   void LookIfRetained(const ViewFile& file);
 

@@ -17,7 +17,7 @@ void ViewTurns::Begin(uint32_t view) {
   reads_at_turn_ = reads_seen_;
 }
 
-bool ViewTurns::Saw(uint32_t view) {
+bool ViewTurns::OnAccess(uint32_t view) {
   if (view == followed_) {
     reads_elsewhere_ = 0;
     ++reads_seen_;

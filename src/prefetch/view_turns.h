@@ -15,7 +15,7 @@ class ViewTurns {
   void Begin(uint32_t view);
 
   // A file of the view was read. Whether it is the view that is followed.
-  bool Saw(uint32_t view);
+  bool OnAccess(uint32_t view);
   // Wants the view that is read next, when that is known to be another. `at_end`: all orders of the view that is
   // followed were read; `predicted`, `unknown`: its order was predicted, or it has none.
   void LookAhead(bool at_end, bool predicted, bool unknown);

@@ -29,20 +29,21 @@ JobWatch& EpochWatch::Job(JobId id) {
   return *job;
 }
 
-std::optional<EpochWatch::Seen> EpochWatch::See(const Access& access) {
-  const Streams::Told told = streams_.Take(access);
+std::optional<EpochWatch::PassRead> EpochWatch::OnAccess(const Access& access) {
+  const Streams::Attribution attribution = streams_.Take(access);
   // What is told late may be of a job that has ended: that is not made anew.
   const auto known = [this](JobId id) {
     const auto found = jobs_.find(id);
     return found != jobs_.end() ? found->second.get() : nullptr;
   };
-  if (told.open) {
-    if (JobWatch* const job = told.open->job == 0 ? &Job(0) : known(told.open->job)) job->Open(*told.open);
+  if (attribution.open) {
+    const JobId id = attribution.open->job;
+    if (JobWatch* const job = id == 0 ? &Job(0) : known(id)) job->Open(*attribution.open);
   }
-  if (!told.read) return std::nullopt;
+  if (!attribution.read) return std::nullopt;
   Forget(streams_.TakeForgotten());
 
-  const StreamRead& read = *told.read;
+  const StreamRead& read = *attribution.read;
   if (read.named) {
     if (JobWatch* const job = known(read.named_job)) job->Withdraw(read.file);
   }
@@ -51,9 +52,9 @@ std::optional<EpochWatch::Seen> EpochWatch::See(const Access& access) {
   const uint32_t pass = job.Read(read);
   // Opens that were told since its process began, and before anything named the job.
   if (first && read.process && streams_.OnlyJob(read.time_us) == read.job && jobs_.contains(0)) {
-    job.Adopt(Job(0).TakeUnnamedSince(read.process->facts.start_us));
+    job.Adopt(Job(0).TakeUnattributedSince(read.process->facts.start_us));
   }
-  return Seen{.file = read.file, .job = read.job, .pass = pass, .stream = read.stream, .again = read.again};
+  return PassRead{.file = read.file, .job = read.job, .pass = pass, .stream = read.stream, .again = read.again};
 }
 
 void EpochWatch::Tick(uint64_t now_us) {

@@ -32,9 +32,9 @@ struct EpochStream {
   uint32_t script_pid = 0;  // of the process for which it reads, maybe itself
   LaunchFacts launch;       // of the script
   // It reads by other threads than the process's first, as TensorFlow does; torch's loaders have processes for that.
-  bool pool = false;
+  bool multithreaded = false;
   // Its first read is the first that the process made in this epoch: nothing was, or can have been, overlooked.
-  bool sure = false;
+  bool starts_at_first_read = false;
   std::vector<FirstRead> reads;  // the first of them, in order
   uint64_t read_count = 0;       // all of them
 };
@@ -43,16 +43,16 @@ struct EpochStream {
 struct EpochStart {
   JobId job = 0;
   uint32_t pass = 0;  // passes of this job before it, over whatever files
-  // Which of the sets of files that the job reads in turn (training, validation): they are counted as they come. A
+  // Which of the datasets that the job reads in turn (training, validation): they are counted as they come. A
   // guess until some reads were seen.
-  uint32_t set = 0;
-  uint32_t epoch = 0;  // passes over this set before it
+  uint32_t dataset = 0;
+  uint32_t epoch = 0;  // passes over this dataset before it
   // It began with new processes; otherwise by files that came again, or that are others.
   bool new_processes = false;
-  // Files that were seen to be read, each counted once; and how many the last pass over the set had in the end (0:
+  // Files that were seen to be read, each counted once; and how many the last pass over the dataset had in the end (0:
   // there was none).
   uint64_t files = 0;
-  uint64_t set_files = 0;
+  uint64_t dataset_files = 0;
   // In the order of their numbers, where processes tell it: by rank, then by start and pid. Stream 0, if any, is last.
   std::vector<EpochStream> streams;
 };
@@ -76,7 +76,7 @@ class JobWatch;
 // against "half of the files were read before", at 24 bits, which is six repetitions in a row; one is enough when as
 // many files were read as in the last epoch. A stream changes by itself, so a loader that begins the next epoch's first
 // batches before the last ones of this are read is followed. A stream that goes over to another folder for good
-// (validation between the epochs) begins a pass, too. Passes over the same files are epochs of one set.
+// (validation between the epochs) begins a pass, too. Passes over the same files are epochs of one dataset.
 //
 // What it cannot see: an epoch of a sampler with replacement has no end; a pass that was broken off in the first sixth
 // and begun again by the same processes goes on for it. Neither is an order that could be predicted from its beginning.
@@ -86,8 +86,8 @@ class JobWatch;
 class EpochWatch {
  public:
   enum class What {
-    kBegun,    // an epoch: Running(job) is a new one; reads that Seen gave to the last one may have become its
-    kSettled,  // set and epoch of the running epoch were wrong, and now are right
+    kBegun,    // an epoch: Running(job) is a new one; reads that OnAccess gave to the last one may have become its
+    kSettled,  // dataset and epoch of the running epoch were wrong, and now are right
     kEnded,    // the job: its processes have gone, or it is the one of 65 that was silent longest
   };
   struct Event {
@@ -96,7 +96,7 @@ class EpochWatch {
     What what = What::kBegun;
   };
   // A read, and the job, pass and stream to which it belongs by the accesses until now.
-  struct Seen {
+  struct PassRead {
     EntryNumber file = 0;
     JobId job = 0;
     uint32_t pass = 0;  // before that of Running(job) for a stream that is still in the last epoch
@@ -111,7 +111,7 @@ class EpochWatch {
   EpochWatch& operator=(const EpochWatch&) = delete;
 
   // None: it was known already (the open of a READ).
-  std::optional<Seen> See(const Access& access);
+  std::optional<PassRead> OnAccess(const Access& access);
   // To be called now and then, once a second say: finds the jobs that have ended.
   void Tick(uint64_t now_us);
   // This number of accesses was lost before the next one: reads or opens of any process.

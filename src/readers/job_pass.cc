@@ -74,20 +74,20 @@ uint64_t JobPass::FirstReads() const {
   return reads;
 }
 
-EpochStart JobPass::Describe(JobId job, uint64_t set_files) const {
+EpochStart JobPass::Describe(JobId job, uint64_t dataset_files) const {
   EpochStart described{.job = job,
                        .pass = number,
-                       .set = set,
+                       .dataset = dataset,
                        .epoch = epoch,
                        .new_processes = new_processes,
                        .files = files.count(),
-                       .set_files = set_files,
+                       .dataset_files = dataset_files,
                        .streams = {}};
   for (const auto& [id, from_stream] : streams) {
     if (from_stream.read_count == 0) continue;
     EpochStream stream{.id = id,
                        .launch = {},
-                       .pool = from_stream.pool,
+                       .multithreaded = from_stream.multithreaded,
                        .reads = from_stream.reads,
                        .read_count = from_stream.read_count};
     if (from_stream.process) {
@@ -101,7 +101,8 @@ EpochStart JobPass::Describe(JobId job, uint64_t set_files) const {
         read.unattributed_before -= static_cast<uint32_t>(unattributed);
       }
     }
-    stream.sure = from_stream.sharp && !stream.reads.empty() && stream.reads.front().unattributed_before == 0;
+    stream.starts_at_first_read =
+        from_stream.exact_start && !stream.reads.empty() && stream.reads.front().unattributed_before == 0;
     described.streams.push_back(std::move(stream));
   }
   const auto place = [](const EpochStream& stream) {

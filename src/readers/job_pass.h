@@ -15,14 +15,14 @@
 namespace augur {
 
 // JobPass is one pass of a job over some files: the files, the streams that read them, and the first reads of each
-// stream. JobWatch decides which reads are of the pass, and of which set of files it is. One thread at a time.
+// stream. JobWatch decides which reads are of the pass, and of which dataset. One thread at a time.
 // REQUIRES: what it is given outlives it.
 struct JobPass {
   // What one stream read in the pass.
   struct Stream {
     std::shared_ptr<const Process> process;
-    bool sharp = false;            // no read of it in this pass can have been before the first, if all are told
-    bool pool = false;             // some of it was read by another thread than the process's first
+    bool exact_start = false;      // no read of it in this pass can have been before the first, if all are told
+    bool multithreaded = false;    // some of it was read by another thread than the process's first
     std::vector<FirstRead> reads;  // unattributed_before counts from the beginning of the program
     uint64_t read_count = 0;
   };
@@ -49,7 +49,7 @@ struct JobPass {
   bool OfRanks() const;
   // How many first reads Describe gives.
   uint64_t FirstReads() const;
-  EpochStart Describe(JobId job, uint64_t set_files) const;
+  EpochStart Describe(JobId job, uint64_t dataset_files) const;
 
   const uint32_t number;
   size_t& first_reads_left;
@@ -58,16 +58,16 @@ struct JobPass {
   bool new_processes = false;
   uint64_t start_us = 0;   // of the first process; without, when the first read was told
   uint64_t last_read = 0;  // the number of the job's reads then
-  bool settled = false;    // its set is known
-  uint32_t set = 0;
+  bool settled = false;    // its dataset is known
+  uint32_t dataset = 0;
   uint32_t epoch = 0;
   FileSet files;
   uint64_t read_count = 0;
   uint64_t unattributed = 0;  // how many reads were told without a name, in all jobs, before it began
   std::unordered_map<StreamId, Stream> streams;
   std::unordered_map<uint32_t, uint64_t> scripts;  // when the first reader for it came, by serial
-  Order unsettled;                                 // files read while the set is not known
-  std::unordered_map<uint32_t, uint32_t> hits;     // of these, by set
+  Order unsettled;                                 // files read while the dataset is not known
+  std::unordered_map<uint32_t, uint32_t> hits;     // of these, by dataset
 };
 
 }  // namespace augur

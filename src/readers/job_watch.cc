@@ -23,10 +23,10 @@ constexpr double kCompleteRanksBits = 9;
 constexpr double kRenewedBits = 512;
 // A file that another stream read just now is read by both: ranks without a distributed sampler, RepeatAugSampler.
 constexpr uint64_t kRecentReadsMin = 512;
-// This number of reads in a row below one folder, and then below another one, is a change of data sets. Where the
+// This number of reads in a row below one folder, and then below another one, is a change of datasets. Where the
 // folders are classes, shuffled reads do so by chance once in 2^39 reads of two classes of equal size.
 constexpr uint32_t kFolderReads = 32;
-constexpr uint32_t kAwayReads = 8;
+constexpr uint32_t kNewFolderReads = 8;
 
 }  // namespace
 
@@ -37,9 +37,9 @@ JobPass* JobWatch::Find(uint32_t number) {
   return nullptr;
 }
 
-JobWatch::Set* JobWatch::FindSet(uint32_t id) {
-  for (const auto& set : sets_) {
-    if (set->id == id) return set.get();
+JobWatch::Dataset* JobWatch::FindDataset(uint32_t id) {
+  for (const auto& dataset : datasets_) {
+    if (dataset->id == id) return dataset.get();
   }
   return nullptr;
 }
@@ -50,7 +50,7 @@ JobPass& JobWatch::Begin(uint64_t unattributed) {
   JobPass& pass = *passes_.back();
   pass.unattributed = unattributed;
   pass.last_read = number_;
-  pass.set = next_set_;
+  pass.dataset = next_dataset_;
   shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kBegun});
   return pass;
 }
@@ -60,19 +60,19 @@ JobPass& JobWatch::BeginByProcess(const StreamRead& read) {
   JobPass* newest = passes_.empty() ? nullptr : passes_.back().get();
   if (newest != nullptr && newest->from && !newest->new_processes && newest->start_us >= start_us) {
     // Unattributed reads have told of the epoch already.
-    if (Set* const set = newest->settled ? FindSet(newest->set) : nullptr) set->process_passes++;
+    if (Dataset* const dataset = newest->settled ? FindDataset(newest->dataset) : nullptr) dataset->process_passes++;
   } else {
-    newest = &Begin(shared_.streams.UnnamedBefore(start_us));
+    newest = &Begin(shared_.streams.UnattributedBefore(start_us));
   }
   JobPass& pass = *newest;
-  pass.unattributed = std::min(pass.unattributed, shared_.streams.UnnamedBefore(start_us));
+  pass.unattributed = std::min(pass.unattributed, shared_.streams.UnattributedBefore(start_us));
   pass.new_processes = true;
   pass.start_us = start_us;
   // The unattributed reads since the new processes began are theirs.
-  if (const auto nobody = follows_.find(0); nobody != follows_.end()) {
-    const std::vector<Unnamed> theirs = TakeUnnamedSince(start_us);
-    nobody->second = Follow();
-    nobody->second.pass = pass.number;
+  if (const auto unattributed = follows_.find(0); unattributed != follows_.end()) {
+    const std::vector<UnattributedRead> theirs = TakeUnattributedSince(start_us);
+    unattributed->second = Follow();
+    unattributed->second.pass = pass.number;
     Adopt(theirs);
   }
   return pass;
@@ -118,18 +118,18 @@ JobPass& JobWatch::PassFor(const StreamRead& read) {
 JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
   while (id != 0 && follows_.size() >= shared_.options.streams_max && passes_.size() > 1) Retire();
   if (follows_.size() >= shared_.options.streams_max) id = 0;
-  if (const auto nobody = follows_.find(id); nobody != follows_.end()) return nobody->second;
+  if (const auto known = follows_.find(id); known != follows_.end()) return known->second;
   JobPass& pass = PassFor(read);
   if (read.process) {
     const Process& process = *read.process;
     if (pass.new_processes) {
-      pass.unattributed = std::min(pass.unattributed, shared_.streams.UnnamedBefore(process.facts.start_us));
+      pass.unattributed = std::min(pass.unattributed, shared_.streams.UnattributedBefore(process.facts.start_us));
     }
     pass.scripts.emplace(process.Script().serial, read.time_us);
-    pass.streams[id].sharp = process.known && pass.new_processes && id != 0;
+    pass.streams[id].exact_start = process.known && pass.new_processes && id != 0;
   }
-  // The job's first pass has the first set.
-  if (next_set_ == 0) AssignDataset(pass, std::nullopt);
+  // The job's first pass has the first dataset.
+  if (next_dataset_ == 0) AssignDataset(pass, std::nullopt);
   Follow& follow = follows_[id];
   follow.pass = pass.number;
   follow.unattributed = read.unattributed;
@@ -149,14 +149,14 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   const bool beside = last_readers_.IsOfOther(read.file, id, number_ - std::min(number_, recent));
   last_readers_.Add(read.file, id, number_);
   const Added added = Append(pass, id, id == 0 ? nullptr : read.process, {.file = read.file});
-  if (id != 0 && read.pool) pass.streams[id].pool = true;
+  if (id != 0 && read.by_other_thread) pass.streams[id].multithreaded = true;
   const bool known = added.to_pass || pass.files.Has(read.file);
   if (id == 0) {
     unattributed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added.to_pass});
-    if (unattributed_.size() > kUnnamedMax) unattributed_.pop_front();
+    if (unattributed_.size() > kUnattributedMax) unattributed_.pop_front();
   }
 
-  const SinceRead last{.file = read.file, .added = added, .time_us = read.time_us};
+  const PendingRead last{.file = read.file, .added = added, .time_us = read.time_us};
   if (FollowFolder(follow, last)) {
     GoOn(follow, id, read, true);
     return follow.pass;
@@ -164,64 +164,65 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   // Page's test: the sum of the evidence since it was last 0.
   if (known && !beside) follow.bits = std::max(0.0, follow.bits + (added.to_pass ? kNewBits : kAgainBits));
   if (added.to_pass && follow.bits == 0) {
-    follow.since.clear();
+    follow.pending.clear();
     follow.unattributed = read.unattributed;
-  } else if (!added.to_pass || !follow.since.empty()) {
-    follow.since.push_back(last);
-    if (follow.since.size() > kSinceMax) follow.since.erase(follow.since.begin());
+  } else if (!added.to_pass || !follow.pending.empty()) {
+    follow.pending.push_back(last);
+    if (follow.pending.size() > kPendingMax) follow.pending.erase(follow.pending.begin());
   }
   if (follow.bits >= BitsNeeded(pass)) GoOn(follow, id, read, false);
   return follow.pass;
 }
 
 double JobWatch::BitsNeeded(const JobPass& pass) const {
-  for (const auto& set : sets_) {
-    if (set->id != pass.set || !pass.settled) continue;
-    if (set->process_passes > 1 && pass.new_processes) return kRenewedBits;
+  for (const auto& dataset : datasets_) {
+    if (dataset->id != pass.dataset || !pass.settled) continue;
+    if (dataset->process_passes > 1 && pass.new_processes) return kRenewedBits;
   }
   if (!Complete(pass)) return kGoneOnBits;
   return pass.OfRanks() ? kCompleteRanksBits : kCompleteBits;
 }
 
 bool JobWatch::Complete(const JobPass& pass) const {
-  for (const auto& set : sets_) {
-    if (set->id == pass.set && pass.settled)
-      return set->pass_files_max > 0 && pass.files.count() >= set->pass_files_max;
+  for (const auto& dataset : datasets_) {
+    if (dataset->id == pass.dataset && pass.settled)
+      return dataset->pass_files_max > 0 && pass.files.count() >= dataset->pass_files_max;
   }
   return false;
 }
 
-bool JobWatch::FollowFolder(Follow& follow, SinceRead read) const {
+bool JobWatch::FollowFolder(Follow& follow, PendingRead read) const {
   if (!shared_.options.folder_of) return false;
   const EntryNumber folder = shared_.options.folder_of(read.file);
-  if (!follow.away.empty() && folder == follow.away_folder) {
-    follow.away.push_back(read);
+  if (!follow.new_folder_reads.empty() && folder == follow.new_folder) {
+    follow.new_folder_reads.push_back(read);
   } else if (folder == follow.folder) {
-    follow.in_folder = follow.away.empty() ? follow.in_folder + 1 : 1;
-    follow.away.clear();
-  } else if (follow.away.empty() && follow.in_folder >= (sets_.size() > 1 ? kAwayReads : kFolderReads)) {
-    follow.away_folder = folder;
-    follow.away = {read};
+    follow.in_folder = follow.new_folder_reads.empty() ? follow.in_folder + 1 : 1;
+    follow.new_folder_reads.clear();
+  } else if (follow.new_folder_reads.empty() &&
+             follow.in_folder >= (datasets_.size() > 1 ? kNewFolderReads : kFolderReads)) {
+    follow.new_folder = folder;
+    follow.new_folder_reads = {read};
   } else {
     follow.folder = folder;
     follow.in_folder = 1;
-    follow.away.clear();
+    follow.new_folder_reads.clear();
   }
-  return follow.away.size() >= kAwayReads;
+  return follow.new_folder_reads.size() >= kNewFolderReads;
 }
 
 void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by_folder) {
   JobPass& old = *Find(follow.pass);
-  const std::vector<SinceRead> last = by_folder ? std::move(follow.away) : std::move(follow.since);
+  const std::vector<PendingRead> last = by_folder ? std::move(follow.new_folder_reads) : std::move(follow.pending);
   const std::vector<FirstRead> reads = TakeBack(old, id, last);
   // A rank's padding comes again as well, so its first read of the next pass is not sure to be one.
-  const bool sharp = id != 0 && (by_folder || (Complete(old) && !old.OfRanks()));
+  const bool exact_start = id != 0 && (by_folder || (Complete(old) && !old.OfRanks()));
 
   JobPass* next = nullptr;  // where others of its streams have gone
   for (const auto& pass : passes_) {
     if (pass->from == old.number && pass->by_folder == by_folder) next = pass.get();
   }
-  const std::optional<uint32_t> set = old.settled && !by_folder ? std::optional(old.set) : std::nullopt;
+  const std::optional<uint32_t> dataset = old.settled && !by_folder ? std::optional(old.dataset) : std::nullopt;
   if (next == nullptr) {
     const uint32_t from = old.number;
     follow.pass = next_pass_;  // so that it is not forgotten with the old one
@@ -231,33 +232,33 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
     next->start_us = last.front().time_us;
   }
   next->unattributed = std::min(next->unattributed, follow.unattributed);
-  if (set && !next->settled) AssignDataset(*next, set);
+  if (dataset && !next->settled) AssignDataset(*next, dataset);
   if (id != 0) next->scripts.emplace(read.process->Script().serial, read.time_us);
-  next->streams[id].sharp = sharp;
+  next->streams[id].exact_start = exact_start;
   for (const FirstRead& first : reads) Append(*next, id, id == 0 ? nullptr : read.process, first);
   if (id == 0) {
     for (size_t i = 0; i < std::min(last.size(), unattributed_.size()); i++) {
-      Unnamed& moved = unattributed_[unattributed_.size() - 1 - i];
+      UnattributedRead& moved = unattributed_[unattributed_.size() - 1 - i];
       moved.pass = next->number;
       moved.added = true;
     }
   }
   Follow gone_on;
   gone_on.pass = next->number;
-  gone_on.folder = by_folder ? follow.away_folder : follow.folder;
-  gone_on.in_folder = by_folder ? kAwayReads : follow.in_folder;
+  gone_on.folder = by_folder ? follow.new_folder : follow.folder;
+  gone_on.in_folder = by_folder ? kNewFolderReads : follow.in_folder;
   gone_on.unattributed = read.unattributed;
   follow = std::move(gone_on);
 }
 
-std::vector<FirstRead> JobWatch::TakeBack(JobPass& pass, StreamId id, const std::vector<SinceRead>& last) {
-  Set* const set = pass.settled ? FindSet(pass.set) : nullptr;
+std::vector<FirstRead> JobWatch::TakeBack(JobPass& pass, StreamId id, const std::vector<PendingRead>& last) {
+  Dataset* const dataset = pass.settled ? FindDataset(pass.dataset) : nullptr;
   std::vector<FirstRead> taken;
   taken.reserve(last.size());
-  for (const SinceRead& read : last) {
+  for (const PendingRead& read : last) {
     taken.push_back({.file = read.file});
     if (read.added.to_pass) pass.files.Remove(read.file);
-    if (set != nullptr && read.added.to_set) set->files.Remove(read.file);
+    if (dataset != nullptr && read.added.to_dataset) dataset->files.Remove(read.file);
   }
   pass.TakeBack(id, &taken);
   return taken;
@@ -265,9 +266,11 @@ std::vector<FirstRead> JobWatch::TakeBack(JobPass& pass, StreamId id, const std:
 
 JobWatch::Added JobWatch::Append(JobPass& pass, StreamId id, const std::shared_ptr<const Process>& process,
                                  FirstRead read) {
-  Added added{.to_pass = pass.Add(id, process, read, shared_.options.first_reads_max), .to_set = false};
+  Added added{.to_pass = pass.Add(id, process, read, shared_.options.first_reads_max), .to_dataset = false};
   if (pass.settled) {
-    if (Set* const set = FindSet(pass.set)) added.to_set = set->files.Add(read.file) == FileSet::Added::kNew;
+    if (Dataset* const dataset = FindDataset(pass.dataset)) {
+      added.to_dataset = dataset->files.Add(read.file) == FileSet::Added::kNew;
+    }
   } else {
     Judge(pass, read.file);
   }
@@ -276,54 +279,59 @@ JobWatch::Added JobWatch::Append(JobPass& pass, StreamId id, const std::shared_p
 
 void JobWatch::Judge(JobPass& pass, EntryNumber file) {
   pass.unsettled.push_back(file);
-  const Set* best = nullptr;
-  for (const auto& set : sets_) {
-    if (set->files.Has(file)) pass.hits[set->id]++;
-    if (pass.hits[set->id] > 0 && (best == nullptr || pass.hits[set->id] >= pass.hits[best->id])) best = set.get();
+  const Dataset* best = nullptr;
+  for (const auto& dataset : datasets_) {
+    if (dataset->files.Has(file)) pass.hits[dataset->id]++;
+    if (pass.hits[dataset->id] > 0 && (best == nullptr || pass.hits[dataset->id] >= pass.hits[best->id])) {
+      best = dataset.get();
+    }
   }
-  const uint32_t set = best != nullptr ? best->id : next_set_;
-  const bool sure = best != nullptr && pass.hits[best->id] > 1;
-  if (sure || pass.unsettled.size() >= kSetReads) {
-    AssignDataset(pass, best != nullptr ? std::optional(set) : std::nullopt);
-  } else if (set != pass.set || pass.unsettled.size() == 1) {
+  const uint32_t dataset = best != nullptr ? best->id : next_dataset_;
+  const bool decided = best != nullptr && pass.hits[best->id] > 1;
+  if (decided || pass.unsettled.size() >= kDatasetReads) {
+    AssignDataset(pass, best != nullptr ? std::optional(dataset) : std::nullopt);
+  } else if (dataset != pass.dataset || pass.unsettled.size() == 1) {
     const bool changed = pass.unsettled.size() > 1;
-    pass.set = set;
+    pass.dataset = dataset;
     pass.epoch = best != nullptr ? best->passes : 0;
     if (changed) shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kSettled});
   }
 }
 
 void JobWatch::AssignDataset(JobPass& pass, std::optional<uint32_t> id) {
-  const uint32_t old_set = pass.set;
+  const uint32_t old_dataset = pass.dataset;
   const uint32_t old_epoch = pass.epoch;
-  Set* set = id ? FindSet(*id) : nullptr;
-  if (set == nullptr) {
-    if (sets_.size() >= kSetsMax) sets_.pop_front();
-    sets_.push_back(std::make_unique<Set>(next_set_++, &shared_.budget));
-    set = sets_.back().get();
+  Dataset* dataset = id ? FindDataset(*id) : nullptr;
+  if (dataset == nullptr) {
+    if (datasets_.size() >= kDatasetsMax) datasets_.pop_front();
+    datasets_.push_back(std::make_unique<Dataset>(next_dataset_++, &shared_.budget));
+    dataset = datasets_.back().get();
   } else {
-    const auto at = std::find_if(sets_.begin(), sets_.end(), [set](const auto& item) { return item.get() == set; });
-    sets_.splice(sets_.end(), sets_, at);
+    const auto at =
+        std::find_if(datasets_.begin(), datasets_.end(), [dataset](const auto& item) { return item.get() == dataset; });
+    datasets_.splice(datasets_.end(), datasets_, at);
   }
   for (const auto& other : passes_) {
-    if (other.get() == &pass || !other->settled || other->set != set->id || other->number > pass.number) continue;
-    set->pass_files_max = std::max(set->pass_files_max, other->files.count());
+    if (other.get() == &pass || !other->settled || other->dataset != dataset->id || other->number > pass.number) {
+      continue;
+    }
+    dataset->pass_files_max = std::max(dataset->pass_files_max, other->files.count());
     // What looked like an epoch was the padding at the end of one.
     const bool last = other->number + 1 == pass.number;
     if (last && pass.new_processes && !other->new_processes && other->from &&
-        other->read_count <= set->pass_files_max / 50 && set->passes > 0) {
-      set->passes--;
+        other->read_count <= dataset->pass_files_max / 50 && dataset->passes > 0) {
+      dataset->passes--;
     }
   }
   pass.settled = true;
-  pass.set = set->id;
-  pass.epoch = set->passes++;
-  if (pass.new_processes) set->process_passes++;
-  for (const EntryNumber file : pass.unsettled) set->files.Add(file);
+  pass.dataset = dataset->id;
+  pass.epoch = dataset->passes++;
+  if (pass.new_processes) dataset->process_passes++;
+  for (const EntryNumber file : pass.unsettled) dataset->files.Add(file);
   pass.unsettled = {};
   pass.hits = {};
   const bool told = pass.read_count > 1;  // in another way
-  if (told && (old_set != pass.set || old_epoch != pass.epoch)) {
+  if (told && (old_dataset != pass.dataset || old_epoch != pass.epoch)) {
     shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kSettled});
   }
 }
@@ -342,10 +350,10 @@ void JobWatch::Withdraw(EntryNumber file) {
   }
 }
 
-std::vector<JobWatch::Unnamed> JobWatch::TakeUnnamedSince(uint64_t time_us) {
-  std::vector<Unnamed> taken;
+std::vector<JobWatch::UnattributedRead> JobWatch::TakeUnattributedSince(uint64_t time_us) {
+  std::vector<UnattributedRead> taken;
   while (!unattributed_.empty() && unattributed_.back().time_us >= time_us) {
-    const Unnamed last = unattributed_.back();
+    const UnattributedRead last = unattributed_.back();
     Withdraw(last.file);
     taken.push_back(last);
   }
@@ -353,14 +361,14 @@ std::vector<JobWatch::Unnamed> JobWatch::TakeUnnamedSince(uint64_t time_us) {
   return taken;
 }
 
-void JobWatch::Adopt(const std::vector<Unnamed>& reads) {
+void JobWatch::Adopt(const std::vector<UnattributedRead>& reads) {
   if (reads.empty() || passes_.empty()) return;
   JobPass& pass = *passes_.back();
   follows_[0].pass = pass.number;
-  for (const Unnamed& read : reads) {
+  for (const UnattributedRead& read : reads) {
     const bool added = Append(pass, 0, nullptr, {.file = read.file}).to_pass;
     unattributed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added});
-    if (unattributed_.size() > kUnnamedMax) unattributed_.pop_front();
+    if (unattributed_.size() > kUnattributedMax) unattributed_.pop_front();
   }
 }
 
@@ -380,8 +388,8 @@ std::optional<EpochWatch::Kept> JobWatch::KeptReads() const {
 }
 
 EpochStart JobWatch::Describe(const JobPass& pass) const {
-  const auto set = std::ranges::find(sets_, pass.set, [](const auto& one) { return one->id; });
-  return pass.Describe(id_, set != sets_.end() ? (*set)->pass_files_max : 0);
+  const auto dataset = std::ranges::find(datasets_, pass.dataset, [](const auto& one) { return one->id; });
+  return pass.Describe(id_, dataset != datasets_.end() ? (*dataset)->pass_files_max : 0);
 }
 
 }  // namespace augur

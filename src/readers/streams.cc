@@ -6,7 +6,7 @@
 
 namespace augur {
 
-Streams::Told Streams::Take(const Access& access) {
+Streams::Attribution Streams::Take(const Access& access) {
   number_++;
   if (access.read) return {.read = TakeRead(access), .open = {}};
   return TakeOpen(access);
@@ -18,7 +18,7 @@ StreamRead Streams::TakeRead(const Access& access) {
   if (read.process) {
     read.stream = read.process->serial;
     read.job = JobOf(read.process, access.time_us);
-    read.pool = read.process->known && access.reader != read.process->facts.pid;
+    read.by_other_thread = read.process->known && access.reader != read.process->facts.pid;
   } else {
     invisible_seen_ = true;
     invisible_seen_us_ = access.time_us;
@@ -46,41 +46,41 @@ StreamRead Streams::TakeRead(const Access& access) {
   return read;
 }
 
-Streams::Told Streams::TakeOpen(const Access& access) {
-  Told told;
+Streams::Attribution Streams::TakeOpen(const Access& access) {
+  Attribution attribution;
   Half half{.number = number_, .time_us = access.time_us, .open = true};
   if (const auto it = waiting_.find(access.file); it != waiting_.end()) {
     Half other = it->second;
     if (other.opens > 0 && access.time_us <= other.time_us + kPairUs) {
       if (other.opens == 1) {
-        told.open =
+        attribution.open =
             StreamOpen{.file = access.file, .job = other.job, .stream = other.stream, .unattributed = unattributed_};
       }
       other.opens--;
       other.number = number_;
       other.time_us = access.time_us;
       Wait(access.file, other);
-      return told;
+      return attribution;
     }
-    if (IsAgain(other, other.time_us + kOpenAgainUs, access.time_us)) return told;
+    if (IsAgain(other, other.time_us + kOpenAgainUs, access.time_us)) return attribution;
   }
   half.job = OnlyJob(access.time_us);
   Wait(access.file, half);
-  told.read = StreamRead{.file = access.file,
-                         .job = half.job,
-                         .time_us = access.time_us,
-                         .process = nullptr,
-                         .unattributed = unattributed_};
+  attribution.read = StreamRead{.file = access.file,
+                                .job = half.job,
+                                .time_us = access.time_us,
+                                .process = nullptr,
+                                .unattributed = unattributed_};
   unattributed_++;
   unattributed_times_.push_back(access.time_us);
-  if (unattributed_times_.size() > kUnnamedMax) unattributed_times_.pop_front();
-  return told;
+  if (unattributed_times_.size() > kUnattributedMax) unattributed_times_.pop_front();
+  return attribution;
 }
 
 void Streams::Missed(uint64_t accesses, uint64_t now_us) {
   unattributed_ += accesses;
-  for (uint64_t i = 0; i < std::min<uint64_t>(accesses, kUnnamedMax); ++i) unattributed_times_.push_back(now_us);
-  while (unattributed_times_.size() > kUnnamedMax) unattributed_times_.pop_front();
+  for (uint64_t i = 0; i < std::min<uint64_t>(accesses, kUnattributedMax); ++i) unattributed_times_.push_back(now_us);
+  while (unattributed_times_.size() > kUnattributedMax) unattributed_times_.pop_front();
 }
 
 bool Streams::IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const {
@@ -97,7 +97,7 @@ void Streams::Wait(EntryNumber file, Half half) {
   }
 }
 
-uint64_t Streams::UnnamedBefore(uint64_t time_us) const {
+uint64_t Streams::UnattributedBefore(uint64_t time_us) const {
   const auto later = std::find_if(unattributed_times_.begin(), unattributed_times_.end(),
                                   [time_us](uint64_t told_us) { return told_us >= time_us; });
   return unattributed_ - static_cast<uint64_t>(unattributed_times_.end() - later);

@@ -29,7 +29,7 @@ struct StreamRead {
   uint64_t time_us = 0;
   std::shared_ptr<const Process> process;  // of the stream; nullptr for stream 0
   bool again = false;                      // the same stream read it just now
-  bool pool = false;                       // by another thread of the process than its first
+  bool by_other_thread = false;            // by another thread of the process than its first
   // The file was told as an unattributed open, a read of stream 0 in this job; now its process is known.
   bool named = false;
   JobId named_job = 0;
@@ -65,8 +65,8 @@ class Streams {
   static constexpr size_t kPairsMax = 8192;
   static constexpr size_t kJobsMax = 64;
 
-  // What an access tells: a read, or where a read stands among the opens; neither when it was known.
-  struct Told {
+  // To what an access belongs: it is a read, or tells where a read stands among the opens; neither when it was known.
+  struct Attribution {
     std::optional<StreamRead> read;
     std::optional<StreamOpen> open;
   };
@@ -74,7 +74,7 @@ class Streams {
   // REQUIRES: `processes` outlives it.
   explicit Streams(ProcessTable* processes) : processes_(*processes) {}
 
-  Told Take(const Access& access);
+  Attribution Take(const Access& access);
   // This number of accesses was lost before the next one. They count as unattributed reads, so that no
   // stream's first read behind them is taken for the first that its process made.
   void Missed(uint64_t accesses, uint64_t now_us);
@@ -88,9 +88,9 @@ class Streams {
   void ForgetAll();
   // The job to which unattributed opens go.
   JobId OnlyJob(uint64_t now_us) const;
-  // The number of unattributed opens of a time before this. Counts those older than the last kUnnamedMax as
+  // The number of unattributed opens of a time before this. Counts those older than the last kUnattributedMax as
   // later.
-  uint64_t UnnamedBefore(uint64_t time_us) const;
+  uint64_t UnattributedBefore(uint64_t time_us) const;
 
  private:
   struct Job {
@@ -112,7 +112,7 @@ class Streams {
   };
   static constexpr size_t kScriptsMax = 64;
   static constexpr size_t kReadersMax = 256;
-  static constexpr size_t kUnnamedMax = 4096;
+  static constexpr size_t kUnattributedMax = 4096;
   // The same file again within kAgainAccesses accesses, and kReadAgainUs for a read or kOpenAgainUs for an open, is the
   // same read: programs open a file to look at it, then to read it. Opens are told each 5 to 10 ms.
   static constexpr uint64_t kAgainAccesses = 8;
@@ -120,7 +120,7 @@ class Streams {
   static constexpr uint64_t kOpenAgainUs = 25'000;
 
   StreamRead TakeRead(const Access& access);
-  Told TakeOpen(const Access& access);
+  Attribution TakeOpen(const Access& access);
   JobId JobOf(const std::shared_ptr<const Process>& process, uint64_t now_us);
   void Forget(std::list<Job>::iterator job);
   bool IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const;
@@ -138,7 +138,7 @@ class Streams {
   std::deque<std::pair<EntryNumber, uint64_t>> waiting_since_;  // file and Half::number
   uint64_t number_ = 0;                                         // accesses so far
   uint64_t unattributed_ = 0;
-  std::deque<uint64_t> unattributed_times_;  // of the last kUnnamedMax of them
+  std::deque<uint64_t> unattributed_times_;  // of the last kUnattributedMax of them
 };
 
 }  // namespace augur

@@ -77,9 +77,9 @@ size_t ReadersOf(std::span<const uint32_t> places) {
 // look like about 2 sqrt(n) readers, so sqrt(n) readers are the most that count as an order: 24 reads at random have so
 // few once in 1,000 times, 48 reads less often.
 bool IsInRecordedOrder(const EpochOrder& recorded, const EpochStart& epoch) {
-  const auto unnamed = std::ranges::find(epoch.streams, StreamId{0}, &EpochStream::id);
-  if (unnamed == epoch.streams.end()) return false;
-  std::vector<uint32_t> places = PlacesOf(recorded, unnamed->reads, &FirstRead::file);
+  const auto unattributed = std::ranges::find(epoch.streams, StreamId{0}, &EpochStream::id);
+  if (unattributed == epoch.streams.end()) return false;
+  std::vector<uint32_t> places = PlacesOf(recorded, unattributed->reads, &FirstRead::file);
   places.resize(std::min(places.size(), kUnknownReadsMax));
   const size_t readers = ReadersOf(places);
   return places.size() >= kUnknownReadsMin && readers * readers <= places.size();
@@ -106,7 +106,7 @@ bool IsInListOrder(std::span<const EntryNumber> files) {
 
 bool IsReplay(const EpochOrder& recorded, const EpochStart& epoch, std::span<const EntryNumber> seen) {
   if (IsInListOrder(PartReached(recorded, seen))) return false;
-  if (std::ranges::any_of(epoch.streams, &EpochStream::pool)) return true;
+  if (std::ranges::any_of(epoch.streams, &EpochStream::multithreaded)) return true;
   const Steps steps = StepsOfProcesses(recorded, epoch);
   return steps.count >= kStepsMin ? steps.back * kStepsABack <= steps.count : IsInRecordedOrder(recorded, epoch);
 }

@@ -49,14 +49,14 @@ CoreContention::Time CoreContention::Pass(const Look& look) {
   own_ += look.own;
   waited_ += look.waited;
   ++looks_;
-  crowd_ += look.crowd;
+  excess_threads_ += look.excess_threads;
   workers_ += std::max(look.workers, 1U);
   if (own_ + waited_ < kWindow) return Time::zero();
   pause_ = Wanted() ? std::clamp(2 * pause_, kPauseMin, kPauseMax) : Time::zero();
-  if (pause_ > Time::zero()) crowded_ = false;
+  if (pause_ > Time::zero()) had_excess_ = false;
   own_ = waited_ = Time::zero();
   looks_ = 0;
-  crowd_ = workers_ = 0;
+  excess_threads_ = workers_ = 0;
   return pause_ + Time(static_cast<int64_t>(Chance() * static_cast<double>(pause_.count()) / 2));
 }
 
@@ -66,13 +66,13 @@ double CoreContention::Chance() { return std::uniform_real_distribution<double>(
 bool CoreContention::Wanted() {
   const Time window = own_ + waited_;
   if (static_cast<double>(waited_.count()) > kWaitedPart * static_cast<double>(window.count())) return true;
-  const double too_many = crowd_ / looks_ - kCrowd;
-  const bool before = std::exchange(crowded_, too_many > 0);
+  const double too_many = excess_threads_ / looks_ - kExcessThreads;
+  const bool before = std::exchange(had_excess_, too_many > 0);
   if (too_many <= 0) return false;
   const bool newcomer = pause_ > Time::zero();
   if (newcomer) return true;
   // Once more, as a newcomer may have made it so; and then as many as are too many, on the average.
-  const double part = (too_many + kCrowd) / (workers_ / looks_);
+  const double part = (too_many + kExcessThreads) / (workers_ / looks_);
   return before && Chance() < part;
 }
 

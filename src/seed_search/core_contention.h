@@ -31,10 +31,10 @@ class CoreContention {
 
   // The two signs, as each worker looks at them for itself, about once in a millisecond of processor time.
   struct Look {
-    Time own{0};           // processor time since the last look
-    Time waited{0};        // and how long the worker was kept from running meanwhile
-    int crowd = 0;         // threads that want a core, beyond the cores that there are; at least 0
-    unsigned workers = 1;  // that have not stayed away, this one included
+    Time own{0};             // processor time since the last look
+    Time waited{0};          // and how long the worker was kept from running meanwhile
+    int excess_threads = 0;  // threads that want a core, beyond the cores that there are; at least 0
+    unsigned workers = 1;    // that have not stayed away, this one included
   };
 
   // Several slices of the kernel's (3 ms), so that who competes is seen.
@@ -42,7 +42,7 @@ class CoreContention {
   // Of it. Less is a reader that wakes up now and then: it has the core at once or soon, and sleeps again.
   static constexpr double kWaitedPart = 0.3;
   // In the window's mean. Less is the same.
-  static constexpr double kCrowd = 0.4;
+  static constexpr double kExcessThreads = 0.4;
   // Three slices: whoever came for one of them is gone by then. Doubled seven times it is a second.
   static constexpr Time kPauseMin = std::chrono::milliseconds(10);
   // The doubled pause grows no further. A core that falls idle is noticed after half as much again at the latest.
@@ -62,9 +62,9 @@ class CoreContention {
   Time own_{0};
   Time waited_{0};
   int looks_ = 0;
-  double crowd_ = 0;  // sums of all looks
+  double excess_threads_ = 0;  // sums of all looks
   double workers_ = 0;
-  bool crowded_ = false;  // in the window before
+  bool had_excess_ = false;  // in the window before
   Time pause_{0};
 };
 

@@ -34,7 +34,7 @@ class IdleTurn final : public SearchTurn {
   // What a courteous worker looks at.
   struct Signs {
     const RunDelay* delay;
-    const RunQueueLength* crowd;
+    const RunQueueLength* run_queue;
   };
   IdleTurn(RunningJob* job, WorkerBoard* board, std::optional<Signs> signs, uint32_t seed)
       : job_(job), board_(board), signs_(signs), core_contention_(seed) {
@@ -68,8 +68,9 @@ class IdleTurn final : public SearchTurn {
 
   std::chrono::nanoseconds Away(std::chrono::nanoseconds own) {
     if (!signs_) return {};
-    CoreContention::Look look{
-        .own = own, .crowd = signs_->crowd->Now(), .workers = board_->at_work.load(std::memory_order_relaxed)};
+    CoreContention::Look look{.own = own,
+                              .excess_threads = signs_->run_queue->Now(),
+                              .workers = board_->at_work.load(std::memory_order_relaxed)};
     if (const auto delayed = signs_->delay->Total()) {
       if (delayed_) look.waited = *delayed - *delayed_;
       delayed_ = delayed;
@@ -132,7 +133,8 @@ void IdleWorker::Run(std::optional<unsigned> core, bool idle_class) {
     RunningJob* const job = offer_.exchange(nullptr, std::memory_order_acq_rel);
     if (job == nullptr) continue;
     {
-      const auto signs = idle_class ? std::optional(IdleTurn::Signs{.delay = &delay, .crowd = &crowd_}) : std::nullopt;
+      const auto signs =
+          idle_class ? std::optional(IdleTurn::Signs{.delay = &delay, .run_queue = &run_queue_}) : std::nullopt;
       IdleTurn turn(job, board_, signs, static_cast<uint32_t>(seed()));
       while (job->WorkRange(turn) && turn.Continue()) {
       }

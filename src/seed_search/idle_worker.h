@@ -46,7 +46,7 @@ class IdleWorker {
 
   // Constant after construction.
   WorkerBoard* const board_;
-  const RunQueueLength crowd_;
+  const RunQueueLength run_queue_;
   std::thread thread_;
   // Own synchronization.
   Wake wake_;

@@ -44,15 +44,15 @@ Passes WatchInput(std::istream& in) {
       continue;
     }
     Access access{.read = true};
-    if (std::istringstream(line) >> access.reader >> access.file >> access.time_us) watch.See(access);
+    if (std::istringstream(line) >> access.reader >> access.file >> access.time_us) watch.OnAccess(access);
     watch.TakeEvents();
   }
   return passes;
 }
 
 void Print(const EpochStart& epoch) {
-  std::cout << epoch.job << ' ' << epoch.pass << ' ' << epoch.set << ' ' << epoch.epoch << ' ' << epoch.new_processes
-            << '\n';
+  std::cout << epoch.job << ' ' << epoch.pass << ' ' << epoch.dataset << ' ' << epoch.epoch << ' '
+            << epoch.new_processes << '\n';
   for (const EpochStream& stream : epoch.streams) {
     std::cout << ' ' << stream.pid << ' ' << stream.script_pid << ' ' << stream.launch.rank << ' '
               << stream.launch.world_size;

@@ -100,9 +100,9 @@ class ArchivePlanning {
       touched.push_back({.begin = begin, .end = begin + kSampleBytes, .image = {}});
       touched.back().image.number = sample;
     }
-    const ArchiveReads::Told seen = reads_.Take(
+    const ArchiveReads::Samples seen = reads_.Take(
         {.node = 1, .reader = static_cast<uint32_t>(worker_) + 1, .offset = offset, .bytes = bytes}, touched);
-    for (const Entry& image : seen.asked) planner_.Saw(static_cast<EntryNumber>(image.number), true, ++now_us_);
+    for (const Entry& image : seen.asked) planner_.OnAccess(static_cast<EntryNumber>(image.number), true, ++now_us_);
     for (const Entry& image : seen.brought) planner_.AssumeCached(static_cast<EntryNumber>(image.number));
     for (const TouchedSample& sample : touched) {
       if (held_.contains(static_cast<EntryNumber>(sample.image.number))) {

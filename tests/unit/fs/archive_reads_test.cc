@@ -40,10 +40,10 @@ class ArchiveReadsTest : public ::testing::Test {
     return numbers;
   }
   std::vector<uint64_t> Take(uint64_t offset, uint64_t bytes, NodeId node = 1, uint32_t reader = 1) {
-    const ArchiveReads::Told told =
+    const ArchiveReads::Samples samples =
         reads_.Take({.node = node, .reader = reader, .offset = offset, .bytes = bytes}, TouchedBy(offset, bytes));
-    brought_ = NumbersOf(told.brought);
-    return NumbersOf(told.asked);
+    brought_ = NumbersOf(samples.brought);
+    return NumbersOf(samples.asked);
   }
   // As the kernel asks for [begin, begin + bytes): whole pages, but the first `cached` ones.
   std::vector<uint64_t> TakePages(uint64_t begin, uint64_t bytes, uint64_t cached = 0) {
@@ -104,7 +104,7 @@ TEST_F(ArchiveReadsTest, AReaderWhoGoesThroughTheFile) {
   std::vector<uint64_t> told;
   for (uint64_t offset = 0; offset < 40 * kRead; offset += kRead) {
     const std::vector<uint64_t> now = Take(offset, kRead);
-    EXPECT_LE(now.size(), ArchiveReads::kToldMax);
+    EXPECT_LE(now.size(), ArchiveReads::kAskedMax);
     told.insert(told.end(), now.begin(), now.end());
   }
   EXPECT_TRUE(std::ranges::is_sorted(told));
@@ -128,7 +128,7 @@ TEST_F(ArchiveReadsTest, SmallSamplesAreNoFlood) {
   EXPECT_THAT(TakePages(BeginOf(1000), 600), IsEmpty()) << "several begin in one page";
   constexpr uint64_t kRead = 1 << 20;
   for (uint64_t offset = 0; offset < 20 * kRead; offset += kRead) {
-    EXPECT_LE(Take(offset, kRead).size(), ArchiveReads::kToldMax);
+    EXPECT_LE(Take(offset, kRead).size(), ArchiveReads::kAskedMax);
   }
 }
 

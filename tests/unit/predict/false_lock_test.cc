@@ -67,7 +67,7 @@ class AskedJob {
       : list_(std::move(list)), known_(known), reads_to_ask_(reads_to_ask) {}
 
   void Read(EntryNumber file, StreamId stream) {
-    if (job_.Saw(file, stream) == JobPredictor::Told::kLost) ++lost_;
+    if (job_.OnRead(file, stream) == JobPredictor::Change::kLost) ++lost_;
     if (job_.locked() || job_.reads().size() < reads_to_ask_) return;
     reads_to_ask_ *= 2;
     SearchRequest request;
@@ -236,7 +236,7 @@ TEST(KnownSamplersTest, AreTriedUntilTheTrialIsStopped) {
   request.stopped = [] { return true; };
   truth->taken = 0;
   EXPECT_FALSE(TryKnownSamplers(request, known).has_value());
-  EXPECT_FALSE(TryKnownSamplersInMidst(request, known).has_value());
+  EXPECT_FALSE(TryKnownSamplersMidEpoch(request, known).has_value());
   EXPECT_FALSE(AnswerFromStreams(request).has_value());
   EXPECT_EQ(truth->taken, 0U);
 }

@@ -62,14 +62,14 @@ TEST_F(FullQueueTest, AnOrderIsKnownAgainBehindTheGap) {
   Start(&simulation);
   Begin(&simulation);
   while (counted_ < kSamples / 3) PlayUntil(accesses_[told_].time_us + 1);
-  ASSERT_GT(orders_.told(), 0U) << Told();
+  ASSERT_GT(orders_.told(), 0U) << DescribeState();
   EXPECT_EQ(dropped(), 0U);
   TellToTheHeld(kAccessesMax + 500);
   EXPECT_EQ(dropped(), 500U);
   PlayUntil(TraceEnd());
   EXPECT_EQ(dropped(), 500U);
-  EXPECT_GE(share(1), 0.9) << Told();
-  EXPECT_GE(share(2), 0.9) << Told();
+  EXPECT_GE(share(1), 0.9) << DescribeState();
+  EXPECT_GE(share(2), 0.9) << DescribeState();
 }
 
 // An epoch of which some was not seen is no record of a run: its order has a hole.
@@ -90,8 +90,8 @@ TEST_F(FullQueueTest, AnEpochWithAGapIsNotRecorded) {
       while (counted_ < kSamples / 3) PlayUntil(accesses_[told_].time_us + 1);
       if (gap) TellToTheHeld(kAccessesMax + 20);
       PlayUntil(TraceEnd());
-      const bool known = Told().find("recorded run") != std::string::npos;
-      EXPECT_EQ(known, !gap && run == 1) << Told();
+      const bool known = DescribeState().find("recorded run") != std::string::npos;
+      EXPECT_EQ(known, !gap && run == 1) << DescribeState();
       EndJobs();
     }
   }

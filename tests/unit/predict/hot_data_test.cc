@@ -46,7 +46,8 @@ TEST_F(HotDataTest, AnOrderOfHotDataIsNotLookedFor) {
   const uint64_t first_us = accesses_.front().time_us;
   Tell(first_us + 1'000'000);
   EXPECT_FALSE(orders_.opens_needed());
-  EXPECT_NE(Told().find("orders are not looked for: all files come from memory"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("orders are not looked for: all files come from memory"), std::string::npos)
+      << DescribeState();
   ASSERT_FALSE(predictor_->Reports().empty());
   EXPECT_EQ(predictor_->Reports()[0].state, OrderReport::State::kNotSought);
   const double asked = seconds_;
@@ -85,8 +86,8 @@ TEST_F(HotDataTest, AnOrderOfColdDataIsLookedFor) {
   Tell(TraceEnd());
   EXPECT_GT(seconds_, asked);
   EXPECT_TRUE(orders_.opens_needed());
-  EXPECT_FALSE(Told().empty());
-  EXPECT_EQ(Told().find("not looked for"), std::string::npos) << Told();
+  EXPECT_FALSE(DescribeState().empty());
+  EXPECT_EQ(DescribeState().find("not looked for"), std::string::npos) << DescribeState();
 }
 
 // A job that reads from the disk is seen at once, from its first read on.
@@ -105,7 +106,7 @@ TEST_F(HotDataTest, AColdJobAfterAHotOneIsFound) {
   share_.clear();
   Tell(TraceEnd());
   EXPECT_TRUE(orders_.opens_needed());
-  EXPECT_NE(Told().find("seed 42"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("seed 42"), std::string::npos) << DescribeState();
   ExpectPredicted(0.9, 0.97);
 }
 
@@ -129,7 +130,7 @@ TEST_F(HotDataTest, ARunThatTurnsColdIsFound) {
   ASSERT_FALSE(orders_.opens_needed());
   Tell(TraceEnd());
   EXPECT_TRUE(orders_.opens_needed());
-  EXPECT_GE(share(3), 0.97) << Told();
+  EXPECT_GE(share(3), 0.97) << DescribeState();
 }
 
 // An order that was found while data was cold is followed on: that costs next to nothing.
@@ -139,7 +140,7 @@ TEST_F(HotDataTest, AKnownOrderIsFollowedOn) {
   Start(&simulation);
   Begin(&simulation);
   Tell(accesses_[200].time_us);
-  ASSERT_NE(Told().find("as predicted"), std::string::npos) << Told();
+  ASSERT_NE(DescribeState().find("as predicted"), std::string::npos) << DescribeState();
   PlayUntil(TraceEnd());
   EXPECT_TRUE(orders_.opens_needed());
   ExpectPredicted(0.8, 0.98);

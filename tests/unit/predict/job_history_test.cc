@@ -92,8 +92,8 @@ TEST_F(JobHistoryTest, TheSetThatIsLikeliestComesFirst) {
   history_.Begin(searched);
   EXPECT_TRUE(history_.Drawn());
   history_.Begin(EpochOfList(train_, 5, 1));
-  EXPECT_TRUE(history_.IsOfLastSet(EpochOfList(train_, 9)));
-  EXPECT_FALSE(history_.IsOfLastSet(searched));
+  EXPECT_TRUE(history_.IsOfLastDataset(EpochOfList(train_, 9)));
+  EXPECT_FALSE(history_.IsOfLastDataset(searched));
   // After the training comes the validation, whose seed was searched for.
   EXPECT_TRUE(history_.Drawn());
   const std::vector<Guess> expected = history_.Expected();

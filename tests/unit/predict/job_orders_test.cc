@@ -20,18 +20,18 @@ Order From(EntryNumber first, size_t count) {
   return files;
 }
 
-TEST(JobOrdersTest, OneLaneStaysAsItIs) {
+TEST(JobOrdersTest, OneJobStaysAsItIs) {
   EXPECT_EQ(InterleaveJobs({{.files = From(5, 100)}}, 1000), From(5, 100));
   EXPECT_EQ(InterleaveJobs({{.files = From(5, 100)}}, 30), From(5, 30));
   EXPECT_THAT(InterleaveJobs({}, 10), IsEmpty());
   EXPECT_THAT(InterleaveJobs({{.files = {}}, {.files = {}}}, 10), IsEmpty());
 }
 
-TEST(JobOrdersTest, EqualLanesTakeTurns) {
+TEST(JobOrdersTest, EqualJobsTakeTurns) {
   EXPECT_THAT(InterleaveJobs({{.files = {1, 2, 3}}, {.files = {11, 12, 13}}}, 100), ElementsAre(1, 11, 2, 12, 3, 13));
 }
 
-TEST(JobOrdersTest, AFasterLaneComesOftener) {
+TEST(JobOrdersTest, AFasterJobComesOftener) {
   const Order merged = InterleaveJobs(
       {{.files = From(0, 1000), .files_per_second = 30}, {.files = From(10'000, 1000), .files_per_second = 10}}, 400);
   ASSERT_EQ(merged.size(), 400U);
@@ -42,28 +42,28 @@ TEST(JobOrdersTest, AFasterLaneComesOftener) {
   }
 }
 
-TEST(JobOrdersTest, AnEndedLaneLeavesTheTime) {
+TEST(JobOrdersTest, AnEndedJobLeavesTheTime) {
   EXPECT_THAT(InterleaveJobs({{.files = {1}}, {.files = {11, 12, 13}}}, 100), ElementsAre(1, 11, 12, 13));
 }
 
-// Whatever the speeds: each lane in its own order, and nothing lost.
-TEST(JobOrdersTest, EachLaneKeepsItsOrder) {
+// Whatever the speeds: each job in its own order, and nothing lost.
+TEST(JobOrdersTest, EachJobKeepsItsOrder) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 100; ++round) {
-    std::vector<JobOrder> lanes(1 + random() % 16);
+    std::vector<JobOrder> jobs(1 + random() % 16);
     size_t all = 0;
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      lanes[i].files = From(static_cast<EntryNumber>(i * 1000), random() % 200);
-      lanes[i].files_per_second = static_cast<double>(1 + random() % 1000) / 10;
-      all += lanes[i].files.size();
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      jobs[i].files = From(static_cast<EntryNumber>(i * 1000), random() % 200);
+      jobs[i].files_per_second = static_cast<double>(1 + random() % 1000) / 10;
+      all += jobs[i].files.size();
     }
-    const Order merged = InterleaveJobs(lanes, 1'000'000);
+    const Order merged = InterleaveJobs(jobs, 1'000'000);
     EXPECT_EQ(merged.size(), all);
-    std::vector<size_t> at(lanes.size(), 0);
+    std::vector<size_t> at(jobs.size(), 0);
     for (const EntryNumber file : merged) {
-      JobOrder& lane = lanes[file / 1000];
-      ASSERT_LT(at[file / 1000], lane.files.size());
-      EXPECT_EQ(file, lane.files[at[file / 1000]++]);
+      JobOrder& job = jobs[file / 1000];
+      ASSERT_LT(at[file / 1000], job.files.size());
+      EXPECT_EQ(file, job.files[at[file / 1000]++]);
     }
   }
 }

@@ -17,7 +17,7 @@
 namespace augur {
 namespace {
 
-using Told = JobPredictor::Told;
+using Change = JobPredictor::Change;
 
 // A job that is asked about as the OrderPredictor does: whenever nothing is predicted, by what is expected.
 class JobPredictorTest : public testing::Test {
@@ -30,17 +30,17 @@ class JobPredictorTest : public testing::Test {
   }
 
   // What was said by the reads of these files, in the order of a loader; `kept` of the epoch's reads are made.
-  std::vector<Told> Read(const Order& files, const LoaderPlan& plan = {.workers = 4}) {
+  std::vector<Change> Read(const Order& files, const LoaderPlan& plan = {.workers = 4}) {
     return Feed(files, LoaderReads(static_cast<uint32_t>(files.size()), plan, random_));
   }
-  std::vector<Told> Feed(const Order& files, const std::vector<LoaderRead>& reads) {
-    std::vector<Told> told;
+  std::vector<Change> Feed(const Order& files, const std::vector<LoaderRead>& reads) {
+    std::vector<Change> changes;
     for (const LoaderRead& read : reads) {
-      const Told one = job_.Saw(files[read.place], read.stream, false, view_);
-      if (one != Told::kNothing) told.push_back(one);
+      const Change one = job_.OnRead(files[read.place], read.stream, false, view_);
+      if (one != Change::kNothing) changes.push_back(one);
       if (!job_.locked()) Ask();
     }
-    return told;
+    return changes;
   }
 
   void Ask() {
@@ -73,8 +73,8 @@ TEST_F(JobPredictorTest, RollsFromEpochToEpoch) {
     job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
     ASSERT_EQ(job_.Coming().size(), 1 + JobPredictor::kAhead);
     for (uint64_t epoch = 0; epoch < 5; ++epoch) {
-      const std::vector<Told> told = Read(EpochFiles(*list_, Distributed(5, epoch)), plan);
-      EXPECT_EQ(told, std::vector<Told>(epoch == 0 ? 0 : 1, Told::kRolled)) << "epoch " << epoch;
+      const std::vector<Change> changes = Read(EpochFiles(*list_, Distributed(5, epoch)), plan);
+      EXPECT_EQ(changes, std::vector<Change>(epoch == 0 ? 0 : 1, Change::kRolled)) << "epoch " << epoch;
       ASSERT_TRUE(job_.locked());
       EXPECT_EQ(job_.running().guess.epoch, epoch);
       EXPECT_EQ(job_.Coming().size(), 1 + JobPredictor::kAhead);
@@ -104,7 +104,7 @@ TEST_F(JobPredictorTest, RanksThatBeginWhileTheOrderIsLookedFor) {
   EXPECT_EQ(job_.running().guess.share.Describe(), "ranks 2-3,5 of 8");
   for (size_t i = kReadsBefore; i < 2000 / kWorld; ++i) {
     for (const uint64_t rank : {2U, 3U, 5U}) {
-      EXPECT_EQ(job_.Saw(whole[rank + i * kWorld], static_cast<StreamId>(rank)), Told::kNothing);
+      EXPECT_EQ(job_.OnRead(whole[rank + i * kWorld], static_cast<StreamId>(rank)), Change::kNothing);
     }
   }
   EXPECT_EQ(job_.misses(), 0U);
@@ -131,8 +131,8 @@ TEST_F(JobPredictorTest, TheNextEpochBeginsBeforeThisOneEnds) {
     const Order files = EpochFiles(*list_, Distributed(5, epoch));
     run.insert(run.end(), files.begin(), files.end());
   }
-  const std::vector<Told> told = Read(run);
-  EXPECT_EQ(told, std::vector<Told>(3, Told::kRolled));
+  const std::vector<Change> changes = Read(run);
+  EXPECT_EQ(changes, std::vector<Change>(3, Change::kRolled));
   EXPECT_LE(job_.misses(), 25U);
   EXPECT_GE(job_.hits(), 39'000U);
 }
@@ -149,15 +149,15 @@ TEST_F(JobPredictorTest, TheLastBatchesAreFilledUp) {
       run.insert(run.end(), files.begin(), files.end());
       run.insert(run.end(), files.begin(), files.begin() + static_cast<std::ptrdiff_t>(filled));
     }
-    std::vector<Told> told;
+    std::vector<Change> changes;
     for (const LoaderRead& read : LoaderReads(static_cast<uint32_t>(run.size()), {.workers = 4}, random_)) {
       // Its open is told, and its READ.
       for (const bool open : {true, false}) {
-        const Told one = job.Saw(run[read.place], read.stream, open);
-        if (one != Told::kNothing) told.push_back(one);
+        const Change one = job.OnRead(run[read.place], read.stream, open);
+        if (one != Change::kNothing) changes.push_back(one);
       }
     }
-    EXPECT_EQ(told, std::vector<Told>(3, Told::kRolled)) << filled;
+    EXPECT_EQ(changes, std::vector<Change>(3, Change::kRolled)) << filled;
     EXPECT_EQ(job.running().guess.epoch, 3U);
   }
 }
@@ -172,8 +172,8 @@ TEST_F(JobPredictorTest, TheLastBatchIsDropped) {
       for (uint64_t epoch = 0; epoch < 4; ++epoch) {
         Order files = EpochFiles(*list, Distributed(6, epoch));
         files.resize(files.size() - dropped);
-        const std::vector<Told> told = Read(files);
-        EXPECT_EQ(told, std::vector<Told>(epoch == 0 ? 0 : 1, Told::kRolled))
+        const std::vector<Change> changes = Read(files);
+        EXPECT_EQ(changes, std::vector<Change>(epoch == 0 ? 0 : 1, Change::kRolled))
             << "epoch " << epoch << " of " << samples << " without " << dropped;
         ASSERT_TRUE(job_.locked());
         EXPECT_EQ(job_.running().guess.epoch, epoch);
@@ -191,16 +191,16 @@ TEST_F(JobPredictorTest, ValidationBetweenTheEpochs) {
   tests_ = {list_, validation};
   also_ = {{.sampler = in_order}, Distributed(5)};
   for (uint64_t epoch = 0; epoch < 5; ++epoch) {
-    const std::vector<Told> train = Read(EpochFiles(*list_, Distributed(5, epoch)));
+    const std::vector<Change> train = Read(EpochFiles(*list_, Distributed(5, epoch)));
     ASSERT_TRUE(job_.locked()) << "epoch " << epoch;
     EXPECT_EQ(job_.running().list, list_) << "epoch " << epoch;
     EXPECT_EQ(job_.running().guess.epoch, epoch);
-    const std::vector<Told> val = Read(validation->files(), {.workers = 1});
+    const std::vector<Change> val = Read(validation->files(), {.workers = 1});
     ASSERT_TRUE(job_.locked()) << "epoch " << epoch;
     EXPECT_EQ(job_.running().list, validation) << "epoch " << epoch;
     if (epoch < 2) continue;
-    EXPECT_EQ(train, std::vector<Told>(1, Told::kRolled)) << "epoch " << epoch;
-    EXPECT_EQ(val, std::vector<Told>(1, Told::kRolled)) << "epoch " << epoch;
+    EXPECT_EQ(train, std::vector<Change>(1, Change::kRolled)) << "epoch " << epoch;
+    EXPECT_EQ(val, std::vector<Change>(1, Change::kRolled)) << "epoch " << epoch;
   }
   for (const size_t reads : reads_until_lock_) EXPECT_LE(reads, 32U);
 }
@@ -219,26 +219,26 @@ TEST_F(JobPredictorTest, EachSetIsPredictedInTheViewInWhichItWasRead) {
   };
   for (uint64_t epoch = 0; epoch < 4; ++epoch) {
     view_ = 3;
-    const std::vector<Told> train = Read(EpochFiles(*list_, Distributed(5, epoch)));
+    const std::vector<Change> train = Read(EpochFiles(*list_, Distributed(5, epoch)));
     ASSERT_TRUE(job_.locked());
     EXPECT_EQ(job_.view(), 3U);
-    EXPECT_EQ(std::ranges::count(train, Told::kTurned), 0);
+    EXPECT_EQ(std::ranges::count(train, Change::kTurned), 0);
     if (epoch > 1) {
       EXPECT_EQ(views(), (std::vector<uint32_t>{3, 7, 3}));
     }
     view_ = 7;
-    const std::vector<Told> val = Read(validation->files(), {.workers = 1});
+    const std::vector<Change> val = Read(validation->files(), {.workers = 1});
     ASSERT_TRUE(job_.locked());
     EXPECT_EQ(job_.view(), 7U);
-    EXPECT_EQ(std::ranges::count(val, Told::kTurned), 0);
+    EXPECT_EQ(std::ranges::count(val, Change::kTurned), 0);
     if (epoch > 1) {
       EXPECT_EQ(views(), (std::vector<uint32_t>{7, 3, 7}));
     }
   }
   // The script has changed its mind.
   view_ = 4;
-  const std::vector<Told> train = Read(EpochFiles(*list_, Distributed(5, 4)));
-  EXPECT_EQ(std::ranges::count(train, Told::kTurned), 1);
+  const std::vector<Change> train = Read(EpochFiles(*list_, Distributed(5, 4)));
+  EXPECT_EQ(std::ranges::count(train, Change::kTurned), 1);
   EXPECT_EQ(views(), (std::vector<uint32_t>{4, 7, 4}));
 }
 
@@ -262,7 +262,7 @@ TEST_F(JobPredictorTest, AnEpochThatNothingFollows) {
   found.seed = 5;
   job_.Lock(found);
   EXPECT_EQ(job_.Coming().size(), 1U);
-  EXPECT_EQ(Read(EpochFiles(*list_, Distributed(5))), std::vector<Told>{Told::kEnded});
+  EXPECT_EQ(Read(EpochFiles(*list_, Distributed(5))), std::vector<Change>{Change::kEnded});
   EXPECT_FALSE(job_.locked());
   EXPECT_TRUE(job_.reads().empty());
   EXPECT_NE(job_.Describe(), "");
@@ -270,9 +270,9 @@ TEST_F(JobPredictorTest, AnEpochThatNothingFollows) {
   ASSERT_FALSE(expected.empty());
   // The next one tells how it follows.
   tests_ = {list_};
-  EXPECT_EQ(Read(EpochFiles(*list_, Distributed(6))), std::vector<Told>());
+  EXPECT_EQ(Read(EpochFiles(*list_, Distributed(6))), std::vector<Change>());
   ASSERT_TRUE(job_.locked());
-  EXPECT_EQ(Read(EpochFiles(*list_, Distributed(7))), std::vector<Told>{Told::kRolled});
+  EXPECT_EQ(Read(EpochFiles(*list_, Distributed(7))), std::vector<Change>{Change::kRolled});
   ASSERT_EQ(reads_until_lock_.size(), 1U);
   EXPECT_LE(reads_until_lock_[0], 8U);
 }
@@ -290,9 +290,9 @@ TEST_F(JobPredictorTest, ASamplerThatChangesIsLostAndFoundAgain) {
       tests_ = {list};
       also_ = {Distributed(99)};
       reads_until_lock_.clear();
-      const std::vector<Told> told = Read(EpochFiles(*list, Distributed(99)));
+      const std::vector<Change> changes = Read(EpochFiles(*list, Distributed(99)));
       ASSERT_TRUE(job_.locked()) << samples << " samples, " << part;
-      EXPECT_EQ(std::ranges::count(told, Told::kLost), 1) << samples << " samples, " << part;
+      EXPECT_EQ(std::ranges::count(changes, Change::kLost), 1) << samples << " samples, " << part;
       EXPECT_EQ(job_.running().order->files(), EpochFiles(*list, Distributed(99)));
       EXPECT_EQ(reads_until_lock_.size(), 1U);
     }
@@ -305,7 +305,7 @@ TEST_F(JobPredictorTest, OtherFilesAreLost) {
   files.resize(3000);
   (void)Read(files);
   const auto other = ListOf(500, 90'000, "other");
-  EXPECT_EQ(Read(other->files(), {.workers = 1}), std::vector<Told>{Told::kLost});
+  EXPECT_EQ(Read(other->files(), {.workers = 1}), std::vector<Change>{Change::kLost});
   EXPECT_FALSE(job_.locked());
   // The order is looked for by these reads, from about the first of them on.
   EXPECT_GE(job_.reads().size(), 490U);
@@ -322,10 +322,10 @@ TEST_F(JobPredictorTest, ARecordedRun) {
   found.order = std::make_shared<const EpochOrder>(epochs[0]);
   for (int i = 1; i < 4; ++i) found.recorded.push_back(std::make_shared<const Order>(epochs[i]));
   job_.Lock(found);
-  EXPECT_EQ(Read(epochs[0]), std::vector<Told>());
-  EXPECT_EQ(Read(epochs[1]), std::vector<Told>{Told::kRolled});
-  EXPECT_EQ(Read(epochs[2]), std::vector<Told>{Told::kRolled});
-  EXPECT_EQ(Read(epochs[3]), (std::vector<Told>{Told::kRolled, Told::kEnded}));
+  EXPECT_EQ(Read(epochs[0]), std::vector<Change>());
+  EXPECT_EQ(Read(epochs[1]), std::vector<Change>{Change::kRolled});
+  EXPECT_EQ(Read(epochs[2]), std::vector<Change>{Change::kRolled});
+  EXPECT_EQ(Read(epochs[3]), (std::vector<Change>{Change::kRolled, Change::kEnded}));
   EXPECT_FALSE(job_.locked());
   EXPECT_TRUE(job_.history().Expected().empty());
 }
@@ -338,7 +338,7 @@ TEST_F(JobPredictorTest, ARunResumedInMidEpoch) {
   EXPECT_EQ(job_.Rest(), Order(all.begin() + 6000, all.end()));
   EXPECT_TRUE(Read(Order(all.begin() + 6000, all.end())).empty());
   EXPECT_EQ(job_.misses(), 0U);
-  EXPECT_EQ(Read(EpochFiles(*list_, Distributed(5, 4))), std::vector<Told>{Told::kRolled});
+  EXPECT_EQ(Read(EpochFiles(*list_, Distributed(5, 4))), std::vector<Change>{Change::kRolled});
 }
 
 // What was read while the order was sought counts as read.
@@ -346,7 +346,7 @@ TEST_F(JobPredictorTest, ReadsBeforeTheLockAreOfTheEpoch) {
   const Order files = EpochFiles(*list_, Distributed(5));
   job_.Begin(FirstReads(files, {.workers = 4}, 100, random_));
   EXPECT_EQ(job_.reads().size(), 100U);
-  for (size_t i = 1000; i < 1050; ++i) (void)job_.Saw(files[i], 1);
+  for (size_t i = 1000; i < 1050; ++i) (void)job_.OnRead(files[i], 1);
   EXPECT_EQ(job_.reads().size(), 150U);
   job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
   EXPECT_EQ(job_.hits(), 150U);
@@ -362,8 +362,8 @@ TEST_F(JobPredictorTest, ReadsThatAreNotSeenAndStrangers) {
       for (const LoaderRead& read :
            LoaderReads(10'000, {.workers = 4, .unseen = cached ? 0.5 : 0, .named = false}, random_)) {
         if (random_() % 20 == 0)
-          lost += job_.Saw(70'000 + static_cast<EntryNumber>(random_() % 1000), 0) == Told::kLost;
-        lost += job_.Saw(files[read.place], 0) == Told::kLost;
+          lost += job_.OnRead(70'000 + static_cast<EntryNumber>(random_() % 1000), 0) == Change::kLost;
+        lost += job_.OnRead(files[read.place], 0) == Change::kLost;
       }
     }
     EXPECT_EQ(lost, 0U) << (cached ? "cached" : "all seen");

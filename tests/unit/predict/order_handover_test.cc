@@ -45,8 +45,8 @@ class OrderHandoverTest : public OrderPredictorTest {
         reads_, [&](const TrueRead& one) { return one.epoch == 1 && static_cast<double>(++read) >= part * all; });
     ASSERT_NE(last, reads_.end());
     PlayUntil(last->time_us);
-    EXPECT_NE(Told().find(" predicted so far"), std::string::npos) << Told();
-    EXPECT_EQ(Told().find("nothing now"), std::string::npos) << Told();
+    EXPECT_NE(DescribeState().find(" predicted so far"), std::string::npos) << DescribeState();
+    EXPECT_EQ(DescribeState().find("nothing now"), std::string::npos) << DescribeState();
     known_ = usual_;
     orders_.ForgetPredicted();
     Start(simulation, replay_folder);
@@ -74,12 +74,12 @@ TEST_F(OrderHandoverTest, ARareSeedIsKnownAfterAFewReadsInMidEpoch) {
     PlayUntil(TraceEnd());
     if (is_handed_over) {
       // Of 720 reads that are left it takes 6 to 24.
-      EXPECT_GE(share(1), 0.95) << Told();
-      EXPECT_GE(share(2), 0.98) << Told();
-      EXPECT_NE(Told().find("taken over after "), std::string::npos) << Told();
+      EXPECT_GE(share(1), 0.95) << DescribeState();
+      EXPECT_GE(share(2), 0.98) << DescribeState();
+      EXPECT_NE(DescribeState().find("taken over after "), std::string::npos) << DescribeState();
       EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U);
     } else {
-      EXPECT_EQ(Told().find("predicted so far"), std::string::npos) << Told();
+      EXPECT_EQ(DescribeState().find("predicted so far"), std::string::npos) << DescribeState();
     }
   }
 }
@@ -92,7 +92,7 @@ TEST_F(OrderHandoverTest, TheEpochAfterTheOneThatWasFollowed) {
   PlayUntilRead(&simulation, 1);
   ForgetShares();
   PlayUntil(TraceEnd());
-  EXPECT_GE(share(2), 0.95) << Told();
+  EXPECT_GE(share(2), 0.95) << DescribeState();
 }
 
 TEST_F(OrderHandoverTest, ADaemonThatKnowsNothingYetHandsOnWhatItWasGiven) {
@@ -107,7 +107,7 @@ TEST_F(OrderHandoverTest, ADaemonThatKnowsNothingYetHandsOnWhatItWasGiven) {
   }
   ForgetShares();
   PlayUntil(TraceEnd());
-  EXPECT_GE(share(1), 0.95) << Told();
+  EXPECT_GE(share(1), 0.95) << DescribeState();
 }
 
 // The ranks of this host come with the order: the second daemon reads nothing of the others ahead.
@@ -121,9 +121,9 @@ TEST_F(OrderHandoverTest, OneRankOfFour) {
   PlayUntilRead(&simulation, 0.3);
   ForgetShares();
   PlayUntil(TraceEnd());
-  EXPECT_GE(share(1), 0.9) << Told();
-  EXPECT_NE(Told().find("rank 2 of 4"), std::string::npos) << Told();
-  EXPECT_NE(Told().find("taken over after "), std::string::npos) << Told();
+  EXPECT_GE(share(1), 0.9) << DescribeState();
+  EXPECT_NE(DescribeState().find("rank 2 of 4"), std::string::npos) << DescribeState();
+  EXPECT_NE(DescribeState().find("taken over after "), std::string::npos) << DescribeState();
 }
 
 TEST_F(OrderHandoverTest, ARecordedRun) {
@@ -141,9 +141,9 @@ TEST_F(OrderHandoverTest, ARecordedRun) {
   PlayUntilRead(&again, 0.4, folder);
   ForgetShares();
   PlayUntil(TraceEnd());
-  EXPECT_GE(share(1), 0.95) << Told();
-  EXPECT_GE(share(2), 0.98) << Told();
-  EXPECT_NE(Told().find("taken over after "), std::string::npos) << Told();
+  EXPECT_GE(share(1), 0.95) << DescribeState();
+  EXPECT_GE(share(2), 0.98) << DescribeState();
+  EXPECT_NE(DescribeState().find("taken over after "), std::string::npos) << DescribeState();
 }
 
 // The script has ended while no daemon was there. Another one reads in another order.
@@ -159,7 +159,7 @@ TEST_F(OrderHandoverTest, WhatNobodyGoesOnWithIsForgotten) {
   other.AddJob(plan);
   Start(&other);
   Play(&other);
-  EXPECT_EQ(Told().find("predicted so far"), std::string::npos) << Told();
+  EXPECT_EQ(DescribeState().find("predicted so far"), std::string::npos) << DescribeState();
   EXPECT_EQ(Written(), 0U);
 }
 
@@ -197,15 +197,15 @@ TEST_F(OrderHandoverTest, AHint) {
   predictor_->AddHint(ResolveSamplerHint(*hint).value());
   Begin(&simulation);
   PlayUntil(accesses_[accesses_.size() / 2].time_us);
-  EXPECT_NE(Told().find("as hinted"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("as hinted"), std::string::npos) << DescribeState();
   orders_.ForgetPredicted();
   Start(&simulation);
   ForgetShares();
   PlayUntil(TraceEnd());
-  EXPECT_GE(share(1), 0.8) << Told();  // of the 250 reads that are left
-  EXPECT_GE(share(2), 0.95) << Told();
-  EXPECT_NE(Told().find("agrees with epoch 33"), std::string::npos) << Told();
-  EXPECT_NE(Told().find("taken over after "), std::string::npos) << Told();
+  EXPECT_GE(share(1), 0.8) << DescribeState();  // of the 250 reads that are left
+  EXPECT_GE(share(2), 0.95) << DescribeState();
+  EXPECT_NE(DescribeState().find("agrees with epoch 33"), std::string::npos) << DescribeState();
+  EXPECT_NE(DescribeState().find("taken over after "), std::string::npos) << DescribeState();
 }
 
 // It is about the next script. The daemon dies while another script reads, which does not agree with it.
@@ -228,11 +228,12 @@ TEST_F(OrderHandoverTest, AHintThatWaits) {
   PlayUntil(accesses_[200].time_us);
   Start(&simulation);
   PlayUntil(60'000'000);
-  EXPECT_NE(Told().find("hint: torch DistributedSampler, seed 70007 + epoch"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("hint: torch DistributedSampler, seed 70007 + epoch"), std::string::npos)
+      << DescribeState();
   ForgetShares();
   PlayUntil(TraceEnd());
-  EXPECT_GE(share(0), 0.95) << Told();
-  EXPECT_NE(Told().find("as hinted"), std::string::npos) << Told();
+  EXPECT_GE(share(0), 0.95) << DescribeState();
+  EXPECT_NE(DescribeState().find("as hinted"), std::string::npos) << DescribeState();
 }
 
 TEST(FollowedOrderTest, WhatIsReadIsWhatWasWritten) {

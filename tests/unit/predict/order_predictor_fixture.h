@@ -215,9 +215,9 @@ class OrderPredictorTest : public OrderTest {
     now_us_ = access.time_us;
     processes_->SetNow(access.time_us);
     if (access.read) {
-      predictor_->SawRead(access.view, access.file, access.reader);
+      predictor_->OnRead(access.view, access.file, access.reader);
     } else {
-      predictor_->SawOpened(access.view, {&access.file, 1});
+      predictor_->OnOpened(access.view, {&access.file, 1});
     }
   }
   // All of it; the mount ends before so many of the last reads are taken in.
@@ -247,18 +247,18 @@ class OrderPredictorTest : public OrderTest {
                                  [](const auto& fact) { return !fact.second.starts_with(kEnded); });
     };
     for (int i = 0; i < 1000 && running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_FALSE(running()) << Told();
+    ASSERT_FALSE(running()) << DescribeState();
   }
 
   double share(size_t epoch) const {
     return static_cast<double>(share_.at(epoch).first) / static_cast<double>(share_.at(epoch).second);
   }
   void ExpectPredicted(double first, double later) const {
-    EXPECT_GE(share(0), first) << Told();
+    EXPECT_GE(share(0), first) << DescribeState();
     for (size_t epoch = 1; epoch < share_.size(); ++epoch)
-      EXPECT_GE(share(epoch), later) << "epoch " << epoch << Told();
+      EXPECT_GE(share(epoch), later) << "epoch " << epoch << DescribeState();
   }
-  std::string Told() const {
+  std::string DescribeState() const {
     std::string text;
     for (const auto& [name, value] : predictor_->Describe()) text.append("\n").append(name).append(": ").append(value);
     return text;

@@ -35,7 +35,7 @@ TEST_F(OrderPredictorHintTest, ARightHint) {
   Hint({"--sampler", "distributed", "--seed", "987654"});
   Play(&simulation);
   ExpectPredicted(0.95, 0.99);
-  EXPECT_NE(Told().find("as hinted"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("as hinted"), std::string::npos) << DescribeState();
 }
 
 // The prefetch follows an order that the user gave, and gives it up: no processor time is spent until then, and the
@@ -53,9 +53,9 @@ TEST_F(OrderPredictorHintTest, NoOrderIsLookedForWhileAGivenOneIsFollowed) {
   orders_.SetFollowsGiven(false);
   PlayUntil(TraceEnd());
   EXPECT_GT(seconds_.load(), 0);
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << Told();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << DescribeState();
   ASSERT_GE(share_.size(), 2U);
-  EXPECT_GE(share(1), 0.99) << Told();
+  EXPECT_GE(share(1), 0.99) << DescribeState();
 }
 
 TEST_F(OrderPredictorHintTest, ARightHintWhoseEpochsAreTakenInTwosIsKept) {
@@ -68,8 +68,8 @@ TEST_F(OrderPredictorHintTest, ARightHintWhoseEpochsAreTakenInTwosIsKept) {
   Hint({"--sampler", "distributed", "--seed", "987654"});
   Play(&simulation);
   ExpectPredicted(0.9, 0.98);
-  EXPECT_EQ(Told().find("agree with it"), std::string::npos) << Told();
-  EXPECT_NE(Told().find("2 of its epochs for each"), std::string::npos) << Told();
+  EXPECT_EQ(DescribeState().find("agree with it"), std::string::npos) << DescribeState();
+  EXPECT_NE(DescribeState().find("2 of its epochs for each"), std::string::npos) << DescribeState();
 }
 
 // A script that does not call set_epoch: its second epoch shows it, and those after it are known beforehand.
@@ -84,9 +84,9 @@ TEST_F(OrderPredictorHintTest, ARightHintWhoseEpochIsTakenAgainAndAgainIsLostOnc
   Hint({"--sampler", "distributed", "--seed", "987654"});
   Play(&simulation);
   ExpectPredicted(0.9, 0.9);
-  for (const size_t epoch : {2, 3, 4}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 1U) << Told();
-  EXPECT_EQ(Told().find("agree with it"), std::string::npos) << Told();
+  for (const size_t epoch : {2, 3, 4}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << DescribeState();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 1U) << DescribeState();
+  EXPECT_EQ(DescribeState().find("agree with it"), std::string::npos) << DescribeState();
 }
 
 // In the midst of the epoch that was found before, where it is the hinted one and "that one again and again" as well:
@@ -102,14 +102,14 @@ TEST_F(OrderPredictorHintTest, InItsMidstAnEpochIsNotTakenForOneThatComesAgainAn
   found.guess = guess;
   found.order = std::make_shared<const EpochOrder>(FilesOf(*train_, EpochOf(*guess.sampler, kSamples, guess.epoch)));
   const Order& files = found.order->files();
-  EpochStart midst;
-  midst.job = 1;
-  EpochStream& stream = midst.streams.emplace_back();
+  EpochStart mid_epoch;
+  mid_epoch.job = 1;
+  EpochStream& stream = mid_epoch.streams.emplace_back();
   stream.id = 1;
   for (size_t i = 610; i < 650; ++i) stream.reads.push_back({.file = files[i]});
   stream.read_count = stream.reads.size();
   std::vector<CandidateScorer> tests;
-  tests.emplace_back(train_, midst);
+  tests.emplace_back(train_, mid_epoch);
   const IdentifiedOrder again = hints.Answer(std::move(tests), GuessesAfter(found, {})).value_or(IdentifiedOrder());
   EXPECT_EQ(again.begin, 610U);
   EXPECT_EQ(again.guess.sampler, guess.sampler);
@@ -123,7 +123,7 @@ TEST_F(OrderPredictorHintTest, AWrongHintIsDropped) {
   Hint({"--sampler", "distributed", "--seed", "987654"});
   Play(&simulation);
   ExpectPredicted(0.9, 0.98);
-  EXPECT_EQ(Told().find("as hinted"), std::string::npos) << Told();
+  EXPECT_EQ(DescribeState().find("as hinted"), std::string::npos) << DescribeState();
 }
 
 }  // namespace

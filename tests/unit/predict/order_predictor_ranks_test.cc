@@ -43,7 +43,7 @@ class OrderPredictorRanksTest : public OrderPredictorTest {
     const std::set<EntryNumber> files = FilesOfRanks(world_size, ranks);
     const std::set<EntryNumber> told = orders_.files_told();
     EXPECT_TRUE(std::ranges::includes(files, told))
-        << told.size() << " files told, " << files.size() << " are of these ranks" << Told();
+        << told.size() << " files told, " << files.size() << " are of these ranks" << DescribeState();
   }
 
   const std::shared_ptr<const Sampler> sampler_ = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", kSeed));
@@ -68,8 +68,8 @@ TEST_P(OrderPredictorOneHostTest, OnlyItsRanksAreReadAhead) {
     Start(&simulation);
     Play(&simulation);
     ExpectPredicted(0.6, 0.97);
-    EXPECT_NE(Told().find(host.text), std::string::npos) << Told();
-    EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+    EXPECT_NE(DescribeState().find(host.text), std::string::npos) << DescribeState();
+    EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << DescribeState();
   }
   ExpectNothingElseRead(host.world_size, host.ranks);
 }
@@ -89,7 +89,7 @@ TEST_F(OrderPredictorRanksTest, OneOf512) {
   simulation.AddJob(plan);
   Start(&simulation);
   Play(&simulation);
-  EXPECT_NE(Told().find("rank 301 of 512"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("rank 301 of 512"), std::string::npos) << DescribeState();
   ExpectNothingElseRead(512, {301});
 }
 
@@ -102,9 +102,9 @@ TEST_F(OrderPredictorRanksTest, OneOf512ThatIsNotNamed) {
   simulation.AddJob(plan);
   Start(&simulation);
   Play(&simulation);
-  EXPECT_NE(Told().find("rank 301 of 512"), std::string::npos) << Told();
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << Told();
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+  EXPECT_NE(DescribeState().find("rank 301 of 512"), std::string::npos) << DescribeState();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << DescribeState();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << DescribeState();
   ExpectNothingElseRead(512, {301});
 }
 
@@ -117,8 +117,8 @@ TEST_F(OrderPredictorRanksTest, ARankWithoutSetEpoch) {
   simulation.AddJob(plan);
   Start(&simulation);
   Play(&simulation);
-  EXPECT_GE(share(2), 0.98) << Told();
-  EXPECT_GE(share(3), 0.98) << Told();
+  EXPECT_GE(share(2), 0.98) << DescribeState();
+  EXPECT_GE(share(3), 0.98) << DescribeState();
   ExpectNothingElseRead(4, {3});
 }
 
@@ -129,7 +129,7 @@ TEST_F(OrderPredictorRanksTest, AllRanksOfOneHost) {
   Start(&simulation);
   Play(&simulation);
   ExpectPredicted(0.9, 0.97);
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << DescribeState();
 }
 
 // A job of one process that reads the places from `begin` to `end` of each epoch's order.
@@ -167,10 +167,10 @@ TEST_F(OrderPredictorRanksTest, APieceThatIsReadAgainAndAgain) {
   simulation.AddJob(plan);
   Start(&simulation);
   Play(&simulation);
-  EXPECT_GE(share(0), 0.97) << Told();
-  EXPECT_GE(share(1), 0.97) << Told();
-  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
-  EXPECT_NE(Told().find("places 1600 to 3199"), std::string::npos) << Told();
+  EXPECT_GE(share(0), 0.97) << DescribeState();
+  EXPECT_GE(share(1), 0.97) << DescribeState();
+  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << DescribeState();
+  EXPECT_NE(DescribeState().find("places 1600 to 3199"), std::string::npos) << DescribeState();
   const std::set<EntryNumber> told = orders_.files_told();
   const Order files = plan.order(0);
   EXPECT_TRUE(std::ranges::includes(std::set<EntryNumber>(files.begin(), files.end()), told)) << told.size();
@@ -182,10 +182,10 @@ TEST_F(OrderPredictorRanksTest, APieceOfEachEpoch) {
   simulation.AddJob(PieceOf(PlanOf(sampler_), 1600, 3200));
   Start(&simulation);
   Play(&simulation);
-  EXPECT_GE(share(0), 0.97) << Told();
-  EXPECT_GE(share(1), 0.97) << Told();
-  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
-  EXPECT_NE(Told().find("places 1600 to 3199"), std::string::npos) << Told();
+  EXPECT_GE(share(0), 0.97) << DescribeState();
+  EXPECT_GE(share(1), 0.97) << DescribeState();
+  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << DescribeState();
+  EXPECT_NE(DescribeState().find("places 1600 to 3199"), std::string::npos) << DescribeState();
 }
 
 // A reader that goes on to the next shard in each epoch. Only at the end of the first one it is not known what follows.
@@ -202,7 +202,7 @@ TEST_F(OrderPredictorShardsTest, AReaderThatGoesOnToTheNextShard) {
   simulation.AddJob(plan);
   Start(&simulation);
   Play(&simulation);
-  for (const size_t epoch : {0, 1, 2, 3, 4, 5}) EXPECT_GE(share(epoch), 0.95) << "epoch " << epoch << Told();
+  for (const size_t epoch : {0, 1, 2, 3, 4, 5}) EXPECT_GE(share(epoch), 0.95) << "epoch " << epoch << DescribeState();
 }
 
 // The first piece begins as all do: its end is known once it was left.
@@ -211,9 +211,9 @@ TEST_F(OrderPredictorRanksTest, TheFirstPiece) {
   simulation.AddJob(PieceOf(PlanOf(sampler_), 0, 2200));
   Start(&simulation);
   Play(&simulation);
-  EXPECT_GE(share(0), 0.97) << Told();
-  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
-  EXPECT_NE(Told().find("places 0 to 2199"), std::string::npos) << Told();
+  EXPECT_GE(share(0), 0.97) << DescribeState();
+  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << DescribeState();
+  EXPECT_NE(DescribeState().find("places 0 to 2199"), std::string::npos) << DescribeState();
 }
 
 // Ranks of workers that read a third of an epoch at once, and begin one after the other. No order is lost when ranks
@@ -229,9 +229,10 @@ TEST_F(OrderPredictorRanksTest, RanksOfManyWorkersInAShortEpoch) {
     Start(&simulation);
     const uint64_t lost_before = statistics_.Snapshot()[Stat::kOrdersLost];
     Play(&simulation);
-    EXPECT_NE(Told().find("ranks 16-23 of 64"), std::string::npos) << "seed " << seed << Told();
-    EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], lost_before) << "seed " << seed << Told();
-    for (const size_t epoch : {1, 2}) EXPECT_GE(share(epoch), 0.97) << "seed " << seed << ", epoch " << epoch << Told();
+    EXPECT_NE(DescribeState().find("ranks 16-23 of 64"), std::string::npos) << "seed " << seed << DescribeState();
+    EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], lost_before) << "seed " << seed << DescribeState();
+    for (const size_t epoch : {1, 2})
+      EXPECT_GE(share(epoch), 0.97) << "seed " << seed << ", epoch " << epoch << DescribeState();
   }
   ExpectNothingElseRead(64, ranks);
 }
@@ -245,7 +246,7 @@ TEST_F(OrderPredictorRanksTest, ARankWhoseProcessesAreNotSeen) {
   Start(&simulation);
   Play(&simulation);
   ExpectPredicted(0.8, 0.97);
-  EXPECT_NE(Told().find("rank 1 of 4"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("rank 1 of 4"), std::string::npos) << DescribeState();
   ExpectNothingElseRead(4, {1});
 }
 

@@ -23,9 +23,10 @@ TEST_F(OrderPredictorTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
     if (again) {
       Play(&simulation);
       ExpectPredicted(0.9, 0.95);
-      EXPECT_NE(Told().find("recorded run run-"), std::string::npos) << Told();
-      EXPECT_NE(Told().find("; epoch 1 of it; 2 epochs predicted so far; "), std::string::npos) << Told();
-      EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+      EXPECT_NE(DescribeState().find("recorded run run-"), std::string::npos) << DescribeState();
+      EXPECT_NE(DescribeState().find("; epoch 1 of it; 2 epochs predicted so far; "), std::string::npos)
+          << DescribeState();
+      EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << DescribeState();
     } else {
       PlayToTheUnmount(&simulation, 200);
       EXPECT_EQ(orders_.told(), 0U);
@@ -66,7 +67,7 @@ TEST_F(OrderPredictorTest, AnEpochThatIsLongerThanTheListIsKeptWhole) {
     Play(&simulation);
   }
   ExpectPredicted(0.9, 0.98);
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << DescribeState();
 }
 
 // The rest of an epoch is recorded where there is room for it: a record is never more than can be loaded again.
@@ -84,7 +85,7 @@ TEST_P(LongRecordTest, AnEpochTooManyDoesNotSpoilTheRecord) {
     Start(&simulation, folder);
     Play(&simulation);
   }
-  for (size_t epoch = 0; epoch < 12; ++epoch) EXPECT_GE(share(epoch), 0.9) << "epoch " << epoch << Told();
+  for (size_t epoch = 0; epoch < 12; ++epoch) EXPECT_GE(share(epoch), 0.9) << "epoch " << epoch << DescribeState();
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, LongRecordTest, testing::Values(28U, 29U, 30U));
 
@@ -122,7 +123,7 @@ TEST_F(OrderPredictorTest, ARecordedRunIsRecognised) {
   Start(&simulation, folder);
   Play(&simulation);
   ExpectPredicted(0.9, 0.98);
-  EXPECT_NE(Told().find("recorded run"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("recorded run"), std::string::npos) << DescribeState();
 }
 
 // The validation set is read in the same order by every run: it does not say that its training comes as in that one.
@@ -147,8 +148,8 @@ TEST_F(OrderPredictorTest, APassInTheOrderOfTheListIsNoSignOfARecordedRun) {
   simulation.AddJob(plan);
   Start(&simulation, folder);
   Play(&simulation);
-  EXPECT_EQ(Told().find("recorded run"), std::string::npos) << Told();
-  EXPECT_NE(Told().find("in the order of the list"), std::string::npos) << Told();
+  EXPECT_EQ(DescribeState().find("recorded run"), std::string::npos) << DescribeState();
+  EXPECT_NE(DescribeState().find("in the order of the list"), std::string::npos) << DescribeState();
 }
 
 }  // namespace

@@ -37,9 +37,9 @@ TEST_F(OrderPredictorTest, NothingIsAskedBeyondTheBudgetOfAllJobs) {
   PlayUntil(25'000'000);
   price_ = 0;
   PlayUntil(500'000'000);
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 0U) << Told();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 0U) << DescribeState();
   PlayUntil(TraceEnd());
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << Told();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << DescribeState();
 }
 
 // A seed that nobody would guess: all of them are searched, this one is near the beginning. The epoch after it is
@@ -55,15 +55,15 @@ TEST_F(OrderPredictorTest, ASeedIsFoundBySearch) {
   Begin(&simulation);
   PlayUntil(accesses_[200].time_us);
   // The trace stands still while it is searched.
-  for (int i = 0; i < 30'000 && Told().find("found by search") == std::string::npos; ++i) {
+  for (int i = 0; i < 30'000 && DescribeState().find("found by search") == std::string::npos; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  ASSERT_NE(Told().find("seed 0x0016e360"), std::string::npos) << Told();
+  ASSERT_NE(DescribeState().find("seed 0x0016e360"), std::string::npos) << DescribeState();
   PlayUntil(TraceEnd());
-  EXPECT_GE(share(0), 0.8) << Told();
-  EXPECT_GE(share(1), 0.95) << Told();
-  EXPECT_GE(share(2), 0.99) << Told();
-  EXPECT_GE(share(3), 0.99) << Told();
+  EXPECT_GE(share(0), 0.8) << DescribeState();
+  EXPECT_GE(share(1), 0.95) << DescribeState();
+  EXPECT_GE(share(2), 0.99) << DescribeState();
+  EXPECT_GE(share(3), 0.99) << DescribeState();
 }
 
 // A run whose order has no seed costs the idle cores no more than its allowance, and the status says so.
@@ -82,14 +82,14 @@ TEST_F(OrderPredictorTest, ASearchEndsWhenTheRunHasTakenItsCoreSeconds) {
   Begin(&simulation);
   PlayUntil(accesses_[200].time_us);
   constexpr std::string_view kWhy = "not searched for any more: the searches of this run have taken 0.5 core-seconds";
-  for (int i = 0; i < 6000 && Told().find(kWhy) == std::string::npos; ++i) {
+  for (int i = 0; i < 6000 && DescribeState().find(kWhy) == std::string::npos; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  ASSERT_NE(Told().find(kWhy), std::string::npos) << Told();
+  ASSERT_NE(DescribeState().find(kWhy), std::string::npos) << DescribeState();
   // It holds for the next epoch, too.
   PlayUntil(TraceEnd());
-  EXPECT_NE(Told().find(kWhy), std::string::npos) << Told();
-  EXPECT_EQ(orders_.told(), 0U) << Told();
+  EXPECT_NE(DescribeState().find(kWhy), std::string::npos) << DescribeState();
+  EXPECT_EQ(orders_.told(), 0U) << DescribeState();
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST_F(OrderPredictorTest, ALoopAfterManualSeed) {
   Start(&simulation);
   Play(&simulation);
   ExpectPredicted(0.95, 0.99);
-  EXPECT_NE(Told().find("seed"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("seed"), std::string::npos) << DescribeState();
 }
 
 // Who looks at the status after the run is told what was found, until something else is.
@@ -34,14 +34,14 @@ TEST_F(OrderPredictorTest, AnIdentifiedOrderIsToldUntilTheNextOne) {
   PlayUntil(60'000'000);
   EndJobs();
   std::vector<std::pair<std::string, std::string>> told = predictor_->Describe();
-  ASSERT_EQ(told.size(), 1U) << Told();
+  ASSERT_EQ(told.size(), 1U) << DescribeState();
   EXPECT_EQ(told[0].first, "predicted");
-  EXPECT_NE(told[0].second.find("seed 42"), std::string::npos) << Told();
-  EXPECT_NE(told[0].second.find("of the reads so far as predicted"), std::string::npos) << Told();
+  EXPECT_NE(told[0].second.find("seed 42"), std::string::npos) << DescribeState();
+  EXPECT_NE(told[0].second.find("of the reads so far as predicted"), std::string::npos) << DescribeState();
   PlayUntil(TraceEnd());
-  EXPECT_EQ(Told().find("seed 42"), std::string::npos) << Told();
+  EXPECT_EQ(DescribeState().find("seed 42"), std::string::npos) << DescribeState();
   EndJobs();
-  EXPECT_NE(Told().find("seed 7"), std::string::npos) << Told();
+  EXPECT_NE(DescribeState().find("seed 7"), std::string::npos) << DescribeState();
 }
 
 TEST_F(OrderPredictorTest, FourRanks) {
@@ -89,7 +89,7 @@ TEST_F(OrderPredictorTest, AWeightedSamplerIsLeftAlone) {
   simulation.AddJob(plan);
   Start(&simulation);
   Play(&simulation);
-  EXPECT_EQ(orders_.told(), 0U) << Told();
+  EXPECT_EQ(orders_.told(), 0U) << DescribeState();
 }
 
 TEST_F(OrderPredictorTest, FourJobsOnOneMount) {
@@ -102,7 +102,7 @@ TEST_F(OrderPredictorTest, FourJobsOnOneMount) {
   }
   Start(&simulation);
   Play(&simulation);
-  ExpectPredicted(0.7, 0.7);  // the lanes of jobs of different speeds drift apart until they are merged anew
+  ExpectPredicted(0.7, 0.7);  // jobs of different speeds drift apart until they are merged anew
 }
 
 // A training that comes after processes that read a few files each (xargs) is understood as if it came alone.
@@ -129,9 +129,9 @@ TEST_F(OrderPredictorTest, ProcessesThatReadAFewFilesEach) {
   const uint64_t found = statistics_.Snapshot()[Stat::kOrdersFound];
   EXPECT_GE(found, 1U);
   PlayUntil(TraceEnd());
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], found + 1) << Told();
-  EXPECT_GE(share(1), 0.98) << Told();
-  EXPECT_GE(share(2), 0.98) << Told();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], found + 1) << DescribeState();
+  EXPECT_GE(share(1), 0.98) << DescribeState();
+  EXPECT_GE(share(2), 0.98) << DescribeState();
 }
 
 // As it is when their orders are known: the page cache serves most reads, and only opens are told, of nobody.
@@ -147,7 +147,7 @@ TEST_F(OrderPredictorTest, FourJobsThatThePageCacheServes) {
   Start(&simulation);
   Play(&simulation);
   ExpectPredicted(0.6, 0.7);
-  EXPECT_LE(statistics_.Snapshot()[Stat::kOrdersLost], 4U) << Told();
+  EXPECT_LE(statistics_.Snapshot()[Stat::kOrdersLost], 4U) << DescribeState();
 }
 
 // A look at something else before the first samples, and one in their midst: the list that has all the others is found.
@@ -182,9 +182,9 @@ TEST_F(OrderPredictorTest, OpensBeforeTheFirstReadAreOfTheJobThatReadsOn) {
     const uint64_t told = orders_.told();
     Play(&simulation);
     ExpectPredicted(0.9, 0.98);
-    // Three epochs of one lane, not two that are merged again and again.
-    EXPECT_LE(orders_.told() - told, 12U) << Told();
-    EXPECT_EQ(predictor_->Describe().size(), 1U) << Told();
+    // Three epochs of one job, not two that are merged again and again.
+    EXPECT_LE(orders_.told() - told, 12U) << DescribeState();
+    EXPECT_EQ(predictor_->Describe().size(), 1U) << DescribeState();
   }
 }
 
@@ -207,8 +207,8 @@ TEST_F(OrderPredictorTest, AJobThatGoesBackWithinItsEpochIsFollowed) {
   simulation.AddJob(plan);
   Start(&simulation);
   Play(&simulation);
-  EXPECT_GE(share(0), 0.8) << Told();
-  EXPECT_GE(share(1), 0.95) << Told();
+  EXPECT_GE(share(0), 0.8) << DescribeState();
+  EXPECT_GE(share(1), 0.95) << DescribeState();
 }
 
 // A script that does not call set_epoch: its second epoch shows it, and those after it are known beforehand.
@@ -222,8 +222,8 @@ TEST_F(OrderPredictorTest, AnEpochThatIsTakenAgainAndAgainIsLostOnce) {
   Start(&simulation);
   Play(&simulation);
   ExpectPredicted(0.9, 0.9);
-  for (const size_t epoch : {2, 3, 4}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
-  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 1U) << Told();
+  for (const size_t epoch : {2, 3, 4}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << DescribeState();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 1U) << DescribeState();
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ std::optional<IdentifiedOrder> Ask(SearchRequest request) {
 }
 
 // What one process reads from this place on: enough to believe one of some ten thousand guesses, too little for 2^32.
-SearchRequest ReadsInTheMidst(const std::shared_ptr<const SampleList>& list, const Sampler& truth, uint64_t epoch,
-                              size_t place, size_t reads = 5) {
+SearchRequest ReadsMidEpoch(const std::shared_ptr<const SampleList>& list, const Sampler& truth, uint64_t epoch,
+                            size_t place, size_t reads = 5) {
   const Order files = FilesOf(*list, EpochOf(truth, list->size(), epoch));
   EpochStart start;
   start.job = 1;
@@ -50,7 +50,7 @@ SearchRequest ReadsInTheMidst(const std::shared_ptr<const SampleList>& list, con
 TEST(OrderSearchTest, ARunThatWasResumedInTheMidstOfALaterEpoch) {
   const auto list = ListOf(20'000);
   const auto truth = MakeTorchSampler(FreshSeedRecipe("truth", 42));
-  const std::optional<IdentifiedOrder> found = Ask(ReadsInTheMidst(list, *truth, 777, 7770));
+  const std::optional<IdentifiedOrder> found = Ask(ReadsMidEpoch(list, *truth, 777, 7770));
   if (!found) FAIL() << "not found";
   EXPECT_EQ(found->order->files(), FilesOf(*list, EpochOf(*truth, list->size(), 777)));
   EXPECT_EQ(found->begin, 7770U);
@@ -65,7 +65,7 @@ TEST(OrderSearchTest, ALikelyLaterEpochIsKnownBeforeAllSeedsAreSearched) {
   auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
   ASSERT_TRUE(searcher.ok()) << searcher.status().text();
   const auto list = ListOf(20'000);
-  SearchRequest request = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 400, 7770, 12);
+  SearchRequest request = ReadsMidEpoch(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 400, 7770, 12);
   ASSERT_TRUE(OrderSearch::Decidable(request));
   std::promise<std::optional<IdentifiedOrder>> answer;
   const auto search = std::make_shared<OrderSearch>(
@@ -79,7 +79,7 @@ TEST(OrderSearchTest, ALikelyLaterEpochIsKnownBeforeAllSeedsAreSearched) {
 // Such a run begins with its job; a later pass of a job is not looked for so far.
 TEST(OrderSearchTest, ALaterPassIsNotTakenForAResumedRun) {
   const auto list = ListOf(20'000);
-  SearchRequest request = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 777, 7770);
+  SearchRequest request = ReadsMidEpoch(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 777, 7770);
   request.resumed = false;
   EXPECT_FALSE(Ask(std::move(request)).has_value());
 }
@@ -124,7 +124,7 @@ TEST(OrderSearchTest, SeedsOfListsComeBeforeAllOfTorchsWhereThreadsRead) {
   ASSERT_TRUE(searcher.ok()) << searcher.status().text();
   const auto list = ListOf(20'000);
   const KerasImageSampler truth({.seed = 271'828, .batch_samples = 16});
-  SearchRequest request = ReadsInTheMidst(list, truth, 0, 0, 60);
+  SearchRequest request = ReadsMidEpoch(list, truth, 0, 0, 60);
   ASSERT_TRUE(OrderSearch::Decidable(request));
   request.lists_first = true;
   std::promise<std::optional<IdentifiedOrder>> answer;

@@ -32,8 +32,8 @@ TEST_F(RankArrivalsTest, ARankThatBeginsLaterIsFollowed) {
   std::optional<RankSubset> share;
   uint32_t reads = 0;
   for (; !share && reads < 20; ++reads) {
-    arrivals_.SawExpected(1);
-    share = arrivals_.SawOther(FileAt(3 + 8 * reads), 2).share;
+    arrivals_.OnExpectedRead(1);
+    share = arrivals_.OnUnexpectedRead(FileAt(3 + 8 * reads), 2).share;
   }
   EXPECT_EQ(share.value_or(RankSubset()).Describe(), "ranks 2-3 of 8");
   EXPECT_LE(reads, 6U);
@@ -42,8 +42,8 @@ TEST_F(RankArrivalsTest, ARankThatBeginsLaterIsFollowed) {
 TEST_F(RankArrivalsTest, AProcessThatReadsForTwoRanksHasNone) {
   std::optional<RankSubset> share;
   for (uint32_t i = 0; !share && i < 20; ++i) {
-    arrivals_.SawExpected(1);
-    share = arrivals_.SawOther(FileAt(3 + 8 * i), 1).share;
+    arrivals_.OnExpectedRead(1);
+    share = arrivals_.OnUnexpectedRead(FileAt(3 + 8 * i), 1).share;
   }
   EXPECT_TRUE(share.value_or(guess_.share).IsAll());
 }
@@ -51,11 +51,12 @@ TEST_F(RankArrivalsTest, AProcessThatReadsForTwoRanksHasNone) {
 TEST_F(RankArrivalsTest, AStrangerIsNoRank) {
   std::mt19937_64 random(3);
   for (uint32_t i = 0; i < 5000; ++i) {
-    EXPECT_FALSE(arrivals_.SawOther(FileAt(static_cast<uint32_t>(random() % kSamples)), 2 + i % 3).share.has_value());
+    EXPECT_FALSE(
+        arrivals_.OnUnexpectedRead(FileAt(static_cast<uint32_t>(random() % kSamples)), 2 + i % 3).share.has_value());
   }
   // And it hides none.
   std::optional<RankSubset> share;
-  for (uint32_t i = 0; !share && i < 20; ++i) share = arrivals_.SawOther(FileAt(800 + 5 + 8 * i), 9).share;
+  for (uint32_t i = 0; !share && i < 20; ++i) share = arrivals_.OnUnexpectedRead(FileAt(800 + 5 + 8 * i), 9).share;
   EXPECT_THAT(share.value_or(RankSubset()).ranks, testing::Contains(5));
 }
 

@@ -62,7 +62,7 @@ class RunRecorderTest : public OrderTest {
 TEST_F(RunRecorderTest, AnEpochWhoseOrderWasNotFoundIsRecognizedTheNextTime) {
   const Order order = Shuffled(1);
   RunRecorder recorder = Recorder();
-  for (const EntryNumber file : order) recorder.Saw(file);
+  for (const EntryNumber file : order) recorder.OnRead(file);
   recorder.RecordSeen(nullptr);
   EXPECT_EQ(Recorded(), std::vector<uint64_t>{kSamples});
   std::mt19937_64 random(2);
@@ -80,7 +80,7 @@ TEST_F(RunRecorderTest, AnEpochThatWasBrokenOffIsNotRecorded) {
   RunRecorder recorder = Recorder();
   Order part = Shuffled(1);
   part.resize(kSamples * 3 / 4);
-  for (const EntryNumber file : part) recorder.Saw(file);
+  for (const EntryNumber file : part) recorder.OnRead(file);
   recorder.RecordSeen(nullptr);
   EXPECT_EQ(Recorded(), std::vector<uint64_t>{});
 }
@@ -88,7 +88,7 @@ TEST_F(RunRecorderTest, AnEpochThatWasBrokenOffIsNotRecorded) {
 TEST_F(RunRecorderTest, NothingIsRecordedBehindAGap) {
   RunRecorder recorder = Recorder();
   recorder.Missed();
-  for (const EntryNumber file : Shuffled(1)) recorder.Saw(file);
+  for (const EntryNumber file : Shuffled(1)) recorder.OnRead(file);
   recorder.RecordSeen(nullptr);
   EXPECT_EQ(Recorded(), std::vector<uint64_t>{});
 }
@@ -122,7 +122,7 @@ TEST_F(RunRecorderTest, ARecordHasAMaximum) {
 
 TEST_F(RunRecorderTest, WithoutAFolderNothingIsKept) {
   RunRecorder recorder({});
-  for (const EntryNumber file : Shuffled(1)) recorder.Saw(file);
+  for (const EntryNumber file : Shuffled(1)) recorder.OnRead(file);
   recorder.RecordSeen(nullptr);
   recorder.RecordKnown(MakeIdentifiedOrder(train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", 5))}));
   EXPECT_EQ(Recorded(), std::vector<uint64_t>{});

@@ -41,11 +41,11 @@ TEST_F(SmallSetTest, AnOrderThatIsNotReadIsLost) {
       Start(&simulation);
       Play(&simulation);
       const uint64_t lost = statistics_.Snapshot()[Stat::kOrdersLost];
-      EXPECT_GE(lost, 1U) << Told();
-      EXPECT_EQ(Told().find("100.0 % of the reads"), std::string::npos) << Told();
-      EXPECT_TRUE(Told().empty() || Told().find("nothing now") != std::string::npos ||
-                  Told().find("of the reads so far as predicted") == std::string::npos)
-          << Told();
+      EXPECT_GE(lost, 1U) << DescribeState();
+      EXPECT_EQ(DescribeState().find("100.0 % of the reads"), std::string::npos) << DescribeState();
+      EXPECT_TRUE(DescribeState().empty() || DescribeState().find("nothing now") != std::string::npos ||
+                  DescribeState().find("of the reads so far as predicted") == std::string::npos)
+          << DescribeState();
     }
   }
 }
@@ -59,8 +59,8 @@ TEST_F(SmallSetTest, AShuffleBehindAScanIsFound) {
         [this, sampler](uint64_t epoch) { return FilesOf(*train_, EpochOf(*sampler, samples_, epoch)); }, workers));
     Start(&simulation);
     Play(&simulation);
-    for (size_t epoch = 2; epoch < 5; ++epoch) EXPECT_GE(share(epoch), 0.97) << epoch << Told();
-    EXPECT_NE(Told().find("manual_seed(0)"), std::string::npos) << Told();
+    for (size_t epoch = 2; epoch < 5; ++epoch) EXPECT_GE(share(epoch), 0.97) << epoch << DescribeState();
+    EXPECT_NE(DescribeState().find("manual_seed(0)"), std::string::npos) << DescribeState();
   }
 }
 

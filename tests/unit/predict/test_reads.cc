@@ -41,7 +41,7 @@ EpochStart FirstReads(const Order& files, const LoaderPlan& plan, size_t count, 
     if (epoch.streams.empty() || epoch.streams.back().id != read.stream) {
       EpochStream& stream = epoch.streams.emplace_back();
       stream.id = read.stream;
-      stream.sure = read.stream != 0 && plan.unseen == 0;
+      stream.starts_at_first_read = read.stream != 0 && plan.unseen == 0;
     }
     epoch.streams.back().reads.push_back({.file = files[read.place]});
     ++epoch.streams.back().read_count;

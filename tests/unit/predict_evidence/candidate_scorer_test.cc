@@ -42,7 +42,7 @@ EpochStart ReadsOf(const IndexOrder& order, const LoaderPlan& plan, size_t count
   for (const LoaderRead& read : reads) {
     if (epoch.streams.empty() || epoch.streams.back().id != read.stream) {
       epoch.streams.emplace_back().id = read.stream;
-      epoch.streams.back().sure = read.stream != 0 && plan.unseen == 0;
+      epoch.streams.back().starts_at_first_read = read.stream != 0 && plan.unseen == 0;
     }
     epoch.streams.back().reads.push_back({.file = kFirstFile + order[begin + read.place]});
     ++epoch.streams.back().read_count;
@@ -137,7 +137,7 @@ TEST(CandidateScorerTest, NothingIsSaidWithoutReads) {
   const CandidateScorer test(ListOf(100), {});
   const auto samplers = ManySamplers(1);
   EXPECT_LT(test.Try(*samplers[0], 0), 0);
-  EXPECT_LT(test.TryAnywhere(*samplers[0], 0).bits, 0);
+  EXPECT_LT(test.TryMidEpoch(*samplers[0], 0).bits, 0);
   EXPECT_LE(test.BitsExpected(), 0);
 }
 
@@ -160,7 +160,7 @@ TEST(CandidateScorerTest, MidEpoch) {
       const CandidateScorer test(ListOf(samples), ReadsOf(All(*samplers[42], samples, 0), plan, 60, 9, begin));
       const double needed = CandidateScorer::kBelievedBits + std::log2(kSamplers);
       for (uint64_t seed = 0; seed < kSamplers; ++seed) {
-        const CandidateScorer::Midst found = test.TryAnywhere(*samplers[seed], 0);
+        const CandidateScorer::Score found = test.TryMidEpoch(*samplers[seed], 0);
         if (seed != 42) {
           EXPECT_LT(found.bits, needed) << samples << " samples, seed " << seed;
           continue;

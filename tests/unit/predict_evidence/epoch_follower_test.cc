@@ -40,7 +40,7 @@ TEST(EpochFollowerTest, EveryReadOfALoaderIsAHit) {
     const Order order = RandomOrder(count, random);
     for (const LoaderPlan& plan : Plans()) {
       EpochFollower follower(Epoch(order));
-      for (const LoaderRead& read : LoaderReads(count, plan, random)) (void)follower.Saw(order[read.place]);
+      for (const LoaderRead& read : LoaderReads(count, plan, random)) (void)follower.OnRead(order[read.place]);
       // A worker that has fallen far behind, now and then.
       EXPECT_LE(follower.misses(), count / 5000) << count << " reads, " << plan.workers << " workers";
       EXPECT_EQ(follower.hits() + follower.misses(), count);
@@ -53,7 +53,7 @@ TEST(EpochFollowerTest, EveryReadOfALoaderIsAHit) {
   const Order order = RandomOrder(100'000, random);
   EpochFollower follower(Epoch(order));
   for (const LoaderRead& read : LoaderReads(100'000, {.workers = 16, .batch = 256}, random)) {
-    (void)follower.Saw(order[read.place]);
+    (void)follower.OnRead(order[read.place]);
     ASSERT_FALSE(follower.lost()) << follower.hits() << " hits";
   }
   EXPECT_LE(follower.misses(), 20U);
@@ -69,7 +69,7 @@ TEST(EpochFollowerTest, TheRestIsWhatIsUnread) {
     EXPECT_EQ(follower.Rest(), order);
     uint64_t reads = 0;
     for (const LoaderRead& one : LoaderReads(kCount, plan, random)) {
-      (void)follower.Saw(order[one.place]);
+      (void)follower.OnRead(order[one.place]);
       read[one.place] = true;
       if (++reads % 2500 == 1) {
         EXPECT_EQ(follower.Rest(), Unread(order, read)) << reads << " reads";
@@ -90,7 +90,7 @@ TEST(EpochFollowerTest, ReadsThatAreNotSeen) {
       EpochFollower follower(Epoch(order));
       uint32_t foremost = 0;
       for (const LoaderRead& read : LoaderReads(kCount, plan, random)) {
-        (void)follower.Saw(order[read.place]);
+        (void)follower.OnRead(order[read.place]);
         ASSERT_FALSE(follower.lost());
         foremost = std::max(foremost, read.place);
         // What is left before the front is what readers apart may still come to.
@@ -116,10 +116,10 @@ TEST(EpochFollowerTest, OneReadInTenIsAStrangers) {
         for (const LoaderRead& read : LoaderReads(count, plan, random)) {
           if (random() % 10 == 0) {
             const auto file = static_cast<EntryNumber>(random() % count);
-            (void)follower.Saw(same_files ? file : count + file);
+            (void)follower.OnRead(same_files ? file : count + file);
           }
           ++own;
-          if (follower.Saw(order[read.place]) == Kind::kMiss) ++own_missed;
+          if (follower.OnRead(order[read.place]) == Kind::kMiss) ++own_missed;
           ASSERT_FALSE(follower.lost()) << count << " reads, of which " << own << " were made, " << plan.workers
                                         << " workers of " << plan.ranks << " ranks";
         }
@@ -132,11 +132,11 @@ TEST(EpochFollowerTest, OneReadInTenIsAStrangers) {
 
 TEST(EpochFollowerTest, AFurtherPieceOfAReadIsNoMiss) {
   EpochFollower follower(Epoch({5, 6, 7, 8}));
-  EXPECT_EQ(follower.Saw(5), Kind::kHit);
-  EXPECT_EQ(follower.Saw(5), Kind::kAgain);
+  EXPECT_EQ(follower.OnRead(5), Kind::kHit);
+  EXPECT_EQ(follower.OnRead(5), Kind::kAgain);
   EXPECT_TRUE(follower.ReadLately(5));
   EXPECT_FALSE(follower.ReadLately(6));
-  EXPECT_EQ(follower.Saw(9), Kind::kMiss);
+  EXPECT_EQ(follower.OnRead(9), Kind::kMiss);
   EXPECT_EQ(follower.hits(), 1U);
   EXPECT_EQ(follower.misses(), 1U);
 }
@@ -145,11 +145,11 @@ TEST(EpochFollowerTest, AFurtherPieceOfAReadIsNoMiss) {
 TEST(EpochFollowerTest, FilesThatComeAgain) {
   EpochFollower follower(Epoch({5, 6, 5, 5, 7}));
   EXPECT_EQ(follower.Expects(5), 0U);
-  EXPECT_EQ(follower.Saw(5), Kind::kHit);
+  EXPECT_EQ(follower.OnRead(5), Kind::kHit);
   EXPECT_EQ(follower.Expects(5), 2U);
-  EXPECT_EQ(follower.Saw(6), Kind::kHit);
-  EXPECT_EQ(follower.Saw(5), Kind::kHit);
-  EXPECT_EQ(follower.Saw(5), Kind::kHit);
+  EXPECT_EQ(follower.OnRead(6), Kind::kHit);
+  EXPECT_EQ(follower.OnRead(5), Kind::kHit);
+  EXPECT_EQ(follower.OnRead(5), Kind::kHit);
   EXPECT_EQ(follower.Expects(5), std::nullopt);
   EXPECT_EQ(follower.Rest(), (Order{7}));
 }
@@ -160,15 +160,15 @@ TEST(EpochFollowerTest, LostAfterSomeForeignReads) {
   const Order order = RandomOrder(kCount, random);
   EpochFollower follower(Epoch(order));
   const std::vector<LoaderRead> reads = LoaderReads(kCount, {.workers = 4}, random);
-  for (size_t i = 0; i < 2000; ++i) (void)follower.Saw(order[reads[i].place]);
+  for (size_t i = 0; i < 2000; ++i) (void)follower.OnRead(order[reads[i].place]);
   int foreign = 0;
-  while (!follower.lost() && foreign < 100) (void)follower.Saw(kCount + foreign++);
+  while (!follower.lost() && foreign < 100) (void)follower.OnRead(kCount + foreign++);
   EXPECT_GE(foreign, 8);
   EXPECT_LE(foreign, 25);
   // From the beginning on, when little speaks for it.
   EpochFollower young(Epoch(order));
   foreign = 0;
-  while (!young.lost() && foreign < 100) (void)young.Saw(kCount + foreign++);
+  while (!young.lost() && foreign < 100) (void)young.OnRead(kCount + foreign++);
   EXPECT_LE(foreign, 15);
 }
 
@@ -184,7 +184,7 @@ TEST(EpochFollowerTest, AnotherOrderOfTheSameFilesIsLost) {
       for (const LoaderRead& read : LoaderReads(count, plan, random)) {
         if (follower.lost()) break;
         ++reads;
-        (void)follower.Saw(other[read.place]);
+        (void)follower.OnRead(other[read.place]);
       }
       EXPECT_TRUE(follower.lost()) << count << " reads";
       EXPECT_LE(reads, std::max(200U, count / 3)) << count << " reads";
@@ -197,11 +197,12 @@ TEST(EpochFollowerTest, AnotherOrderInMidEpochIsLost) {
   for (const uint32_t count : {2000U, 20'000U, 100'000U}) {
     const Order order = RandomOrder(count, random);
     EpochFollower follower(Epoch(order));
-    for (const LoaderRead& read : LoaderReads(count / 2, {.workers = 4}, random)) (void)follower.Saw(order[read.place]);
+    for (const LoaderRead& read : LoaderReads(count / 2, {.workers = 4}, random))
+      (void)follower.OnRead(order[read.place]);
     ASSERT_FALSE(follower.lost());
     uint64_t reads = 0;
     while (!follower.lost() && reads < count) {
-      (void)follower.Saw(static_cast<EntryNumber>(random() % count));
+      (void)follower.OnRead(static_cast<EntryNumber>(random() % count));
       ++reads;
     }
     EXPECT_LE(reads, 400U) << count << " reads";
@@ -216,15 +217,15 @@ TEST(EpochFollowerTest, ReadAgainMuchLater) {
   const Order order = RandomOrder(kCount, random);
   EpochFollower follower(Epoch(order));
   for (uint32_t place = 0; place < kCount / 10 * 9; ++place) {
-    EXPECT_EQ(follower.Saw(order[place]), Kind::kHit);
+    EXPECT_EQ(follower.OnRead(order[place]), Kind::kHit);
     if (place >= 5000 && place % 128 == 0) {
-      for (int i = 0; i < 120; ++i) EXPECT_EQ(follower.Saw(order[place - 1000 - random() % 4000]), Kind::kAgain);
+      for (int i = 0; i < 120; ++i) EXPECT_EQ(follower.OnRead(order[place - 1000 - random() % 4000]), Kind::kAgain);
     }
     ASSERT_FALSE(follower.lost());
   }
   const Order other = RandomOrder(kCount, random);
   size_t reads = 0;
-  while (!follower.lost() && reads < 1000) (void)follower.Saw(other[reads++]);
+  while (!follower.lost() && reads < 1000) (void)follower.OnRead(other[reads++]);
   EXPECT_LE(reads, EpochFollower::kAgainsMax + 150);  // one read in ten is a hit
 }
 
@@ -234,11 +235,11 @@ TEST(EpochFollowerTest, AnotherOrderAfterADroppedBatchIsLost) {
   for (const uint32_t count : {1000U, 12'000U, 100'000U}) {
     const Order order = RandomOrder(count, random);
     EpochFollower follower(Epoch(order));
-    for (uint32_t place = 0; place < count - 100; ++place) (void)follower.Saw(order[place]);
+    for (uint32_t place = 0; place < count - 100; ++place) (void)follower.OnRead(order[place]);
     ASSERT_FALSE(follower.lost());
     const Order other = RandomOrder(count, random);
     size_t reads = 0;
-    while (!follower.lost() && reads < count) (void)follower.Saw(other[reads++]);
+    while (!follower.lost() && reads < count) (void)follower.OnRead(other[reads++]);
     EXPECT_LE(reads, EpochFollower::kAgainsMax + 150) << count << " reads";
   }
 }
@@ -253,7 +254,7 @@ TEST(EpochFollowerTest, BegunInMidEpoch) {
   // What was read before it is not to be read again.
   EXPECT_EQ(follower.Rest(), after);
   for (const LoaderRead& read : LoaderReads(kCount - kBegin, {.workers = 4}, random)) {
-    ASSERT_EQ(follower.Saw(after[read.place]), Kind::kHit);
+    ASSERT_EQ(follower.OnRead(after[read.place]), Kind::kHit);
   }
   EXPECT_TRUE(follower.finished());
   EXPECT_TRUE(follower.Rest().empty());
@@ -274,7 +275,7 @@ TEST(EpochFollowerTest, TheEndOfAnEpoch) {
       EXPECT_FALSE(follower.finished());
       EXPECT_TRUE(follower.NearEnd());
     }
-    (void)follower.Saw(order[place]);
+    (void)follower.OnRead(order[place]);
   }
   EXPECT_TRUE(follower.finished());
   // An epoch of which nothing was read has not ended, however short it is.

@@ -18,7 +18,7 @@ namespace {
 // One place as EpochOrder::PlacesOf gives it.
 std::array<uint64_t, 1> At(uint32_t place) { return {uint64_t{12345} << 32 | place}; }
 
-void SawPlace(Evidence* evidence, uint32_t place, uint32_t stream) { evidence->Saw(At(place), stream); }
+void AddPlace(Evidence* evidence, uint32_t place, uint32_t stream) { evidence->AddRead(At(place), stream); }
 
 // The mean, over all places that a reader at random may read next, of the factor by which the likelihood ratio grows.
 // Ville's inequality holds as long as it is at most 1 in every state.
@@ -26,7 +26,7 @@ double MeanFactor(const Evidence& evidence, uint32_t count, uint32_t stream) {
   double sum = 0;
   for (uint32_t place = 0; place < count; ++place) {
     Evidence next = evidence;
-    SawPlace(&next, place, stream);
+    AddPlace(&next, place, stream);
     sum += std::exp2(next.bits() - evidence.bits());
   }
   return sum / count;
@@ -46,7 +46,7 @@ TEST(EvidenceTest, WhatIsExpectedSumsToAtMostOneInEveryState) {
         }
         // A state as a loader, or nobody in particular, makes it.
         const auto place = static_cast<uint32_t>(random() % 3 == 0 ? random() % count : (2 * step) % count);
-        SawPlace(&evidence, place, static_cast<uint32_t>(random() % 4));
+        AddPlace(&evidence, place, static_cast<uint32_t>(random() % 4));
       }
     }
   }
@@ -66,12 +66,12 @@ TEST(EvidenceTest, FilesThatComeAgainAreWeighedAsSuch) {
         for (const std::vector<uint64_t>& file : places) {
           if (file.empty()) continue;
           Evidence next = evidence;
-          next.Saw(file, stream);
+          next.AddRead(file, stream);
           mean += static_cast<double>(file.size()) / kCount * std::exp2(next.bits() - evidence.bits());
         }
         EXPECT_LE(mean, 1 + 1e-9);
       }
-      evidence.Saw(places[random() % 100], static_cast<uint32_t>(random() % 3));
+      evidence.AddRead(places[random() % 100], static_cast<uint32_t>(random() % 3));
     }
   }
 }
@@ -95,7 +95,7 @@ TEST(EvidenceTest, ChanceComesToNoMoreBitsThanItMay) {
       auto place = static_cast<uint32_t>(random() % count);
       while (!again && read[place]) place = static_cast<uint32_t>(random() % count);
       read[place] = true;
-      SawPlace(&evidence, place, streams == 0 ? 0 : 1 + static_cast<uint32_t>(random() % streams));
+      AddPlace(&evidence, place, streams == 0 ? 0 : 1 + static_cast<uint32_t>(random() % streams));
       most = std::max(most, evidence.bits());
     }
     for (int bits = 1; bits < kBitsMax && most >= bits; ++bits) ++reached[bits];
@@ -116,7 +116,7 @@ size_t ReadsUntil(double bits, uint32_t count, const LoaderPlan& plan, uint64_t 
   for (const LoaderRead& read : LoaderReads(std::min(count, 20'000U), plan, random)) {
     if (++reads > reads_max) break;
     // LoaderReads makes an epoch of 20,000 at most: places of the beginning of a longer one are the same.
-    SawPlace(&evidence, read.place, read.stream);
+    AddPlace(&evidence, read.place, read.stream);
     if (evidence.bits() >= bits) return reads;
   }
   return count + 1;
@@ -172,12 +172,12 @@ TEST(EvidenceTest, InvisibleStreams) {
 
 TEST(EvidenceTest, ReadsOfOtherFilesCostBits) {
   Evidence evidence(1000);
-  for (uint32_t place = 0; place < 20; ++place) SawPlace(&evidence, place, 1);
+  for (uint32_t place = 0; place < 20; ++place) AddPlace(&evidence, place, 1);
   const double before = evidence.bits();
-  EXPECT_FALSE(evidence.Saw({}, 1).has_value());
+  EXPECT_FALSE(evidence.AddRead({}, 1).has_value());
   EXPECT_NEAR(evidence.bits(), before + std::log2(0.03), 1e-9);
   // The stream goes on where it was.
-  SawPlace(&evidence, 20, 1);
+  AddPlace(&evidence, 20, 1);
   EXPECT_GT(evidence.bits(), before);
   EXPECT_EQ(evidence.reads(), 22U);
   EXPECT_EQ(evidence.agreed(), 21U);
@@ -185,15 +185,15 @@ TEST(EvidenceTest, ReadsOfOtherFilesCostBits) {
 
 TEST(EvidenceTest, OfSeveralPlacesTheLikelierIsTaken) {
   Evidence evidence(1000);
-  SawPlace(&evidence, 400, 1);
+  AddPlace(&evidence, 400, 1);
   const std::vector<uint64_t> places = {17, 401, 950};
-  EXPECT_EQ(evidence.Saw(places, 1), 401U);
-  EXPECT_EQ(evidence.Saw(std::vector<uint64_t>{3, 402}, 1), 402U);
+  EXPECT_EQ(evidence.AddRead(places, 1), 401U);
+  EXPECT_EQ(evidence.AddRead(std::vector<uint64_t>{3, 402}, 1), 402U);
 }
 
 TEST(EvidenceTest, ManyStreamsAreForgottenRatherThanKept) {
   Evidence evidence(1'000'000);
-  for (uint32_t stream = 1; stream <= 3 * Evidence::kStreamsMax; ++stream) SawPlace(&evidence, stream, stream);
+  for (uint32_t stream = 1; stream <= 3 * Evidence::kStreamsMax; ++stream) AddPlace(&evidence, stream, stream);
   EXPECT_EQ(evidence.reads(), 3 * Evidence::kStreamsMax);
 }
 

@@ -18,9 +18,9 @@ std::shared_ptr<const EpochOrder> Epoch(Order files) { return std::make_shared<c
 // An order that is predicted, and how far its readers are thought to be.
 struct Watched {
   explicit Watched(const Order& order) : epoch(Epoch(order)), fit(epoch), follower(epoch) {}
-  void Saw(EntryNumber file, uint32_t stream) {
-    fit.Saw(file, stream, follower.front());
-    (void)follower.Saw(file);
+  void OnRead(EntryNumber file, uint32_t stream) {
+    fit.OnRead(file, stream, follower.front());
+    (void)follower.OnRead(file);
   }
   std::shared_ptr<const EpochOrder> epoch;
   OrderFit fit;
@@ -44,7 +44,7 @@ TEST(OrderFitTest, TheReadsOfALoaderFit) {
       Watched watched(RandomOrder(count, random));
       uint64_t seen = 0;
       for (const LoaderRead& read : LoaderReads(count, plan, random)) {
-        watched.Saw(watched.epoch->files()[read.place], read.stream);
+        watched.OnRead(watched.epoch->files()[read.place], read.stream);
         ++seen;
         ASSERT_FALSE(watched.fit.lost()) << count << " reads, " << plan.workers << " workers, read " << seen;
       }
@@ -65,14 +65,14 @@ TEST(OrderFitTest, WhatWasSeenHoldsWhenRanksAreAdded) {
   Order quarter;
   for (uint32_t place = 0; place < kCount; place += 4) quarter.push_back(all->files()[place]);
   Watched watched(quarter);
-  for (const EntryNumber file : quarter) watched.Saw(file, 1);
+  for (const EntryNumber file : quarter) watched.OnRead(file, 1);
   const uint64_t fitted = watched.fit.fitted();
   EXPECT_GE(fitted, quarter.size() * 9 / 10);
   OrderFit anew(all, false);
   for (OrderFit* fit : {&watched.fit, &anew}) {
     if (fit == &watched.fit) fit->Widen(all);
     fit->SetNext(next);
-    for (uint32_t rank = 0; rank < kRanks; ++rank) fit->Saw(all->files()[rank * 12 + 1], 2 + rank, kCount - 100);
+    for (uint32_t rank = 0; rank < kRanks; ++rank) fit->OnRead(all->files()[rank * 12 + 1], 2 + rank, kCount - 100);
   }
   EXPECT_FALSE(watched.fit.lost());
   EXPECT_GE(watched.fit.fitted(), fitted);
@@ -88,7 +88,7 @@ TEST(OrderFitTest, TheReadsOfThreadsFit) {
     for (uint32_t next = 0; next < 480 || !under_way.empty();) {
       while (under_way.size() < threads && next < 480) under_way.push_back(next++);
       const size_t at = random() % under_way.size();
-      watched.Saw(watched.epoch->files()[under_way[at]], 1 + static_cast<uint32_t>(at));
+      watched.OnRead(watched.epoch->files()[under_way[at]], 1 + static_cast<uint32_t>(at));
       under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(at));
       ASSERT_FALSE(watched.fit.lost()) << threads << " threads, next " << next;
     }
@@ -106,8 +106,8 @@ TEST(OrderFitTest, FollowsFromEpochToEpoch) {
     const std::vector<LoaderRead> reads = LoaderReads(480, {.workers = 2}, random);
     EpochFollower follower(order);
     for (size_t i = 0; i < reads.size(); ++i) {
-      fit.Saw(order->files()[reads[i].place], reads[i].stream, follower.front());
-      (void)follower.Saw(order->files()[reads[i].place]);
+      fit.OnRead(order->files()[reads[i].place], reads[i].stream, follower.front());
+      (void)follower.OnRead(order->files()[reads[i].place]);
       ASSERT_FALSE(fit.lost()) << "epoch " << epoch << ", read " << i;
     }
     EXPECT_GE(fit.fitted(), 430U) << epoch;
@@ -124,7 +124,7 @@ TEST(OrderFitTest, AnotherOrderIsLostSoon) {
       Watched watched(RandomOrder(count, random));
       // First as predicted, so that the sums are at their maximum.
       for (const LoaderRead& read : LoaderReads(count, {.workers = 2, .named = named}, random)) {
-        watched.Saw(watched.epoch->files()[read.place], read.stream);
+        watched.OnRead(watched.epoch->files()[read.place], read.stream);
       }
       watched.fit.SetNext(watched.epoch);
       const Order other = RandomOrder(count, random);
@@ -132,7 +132,7 @@ TEST(OrderFitTest, AnotherOrderIsLostSoon) {
       uint64_t reads = 0;
       for (const LoaderRead& read : LoaderReads(count, {.workers = 2, .named = named}, random)) {
         if (watched.fit.lost()) break;
-        watched.Saw(other[read.place], read.stream);
+        watched.OnRead(other[read.place], read.stream);
         ++reads;
       }
       EXPECT_TRUE(watched.fit.lost()) << count << (named ? " named" : "");

@@ -50,7 +50,7 @@ TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
   planner.Clear();
   uint64_t now_us = 0;
   for (EntryNumber file = 0; file < 20; ++file) {
-    planner.Saw(file, true, now_us += 1000);
+    planner.OnAccess(file, true, now_us += 1000);
     while (true) {
       const std::optional<EntryNumber> dropped = planner.NextDrop();
       if (!dropped) break;

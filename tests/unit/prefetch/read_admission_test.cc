@@ -42,12 +42,12 @@ class ReadAdmissionTest : public testing::TestWithParam<bool> {
 
 // The kernel reads a large file in several requests, and the first of them has waited for the file to be rendered.
 TEST_P(ReadAdmissionTest, WhatIsMadeWaitsForTheOtherReadsOfItsFile) {
-  planner_.Saw(item_.file, /*missed=*/true, 3);
+  planner_.OnAccess(item_.file, /*missed=*/true, 3);
   EXPECT_EQ(planner_.Arrived(item_, true).hold, GetParam());
   std::vector<EntryNumber> released = planner_.TakeReleased();
   EXPECT_TRUE(released.empty());
   const uint32_t lag = ReaderPositionOptions().lag;
-  for (EntryNumber file = item_.file + 1; file <= item_.file + 2 * lag; ++file) planner_.Saw(file, true, 4);
+  for (EntryNumber file = item_.file + 1; file <= item_.file + 2 * lag; ++file) planner_.OnAccess(file, true, 4);
   released = planner_.TakeReleased();
   EXPECT_EQ(std::ranges::count(released, item_.file), GetParam() ? 1 : 0) << "its reader is done with it";
 }

@@ -17,7 +17,7 @@ TEST_F(ReaderPositionTest, AStrangerAloneDoesNotMoveTheFront) {
   ReadInOrder(epochs_[0], 0, 5000);
   const Position front = reader_.front();
   const Order listing = Shuffled(50'000, 77);
-  for (size_t i = 0; i < 20'000; ++i) ASSERT_NE(See(listing[i]).kind, ReaderPosition::Kind::kJump);
+  for (size_t i = 0; i < 20'000; ++i) ASSERT_NE(OnAccess(listing[i]).kind, ReaderPosition::Kind::kJump);
   EXPECT_LE(reader_.front(), front + options_.spread_max);
   EXPECT_GE(reader_.front(), front);
 }
@@ -26,8 +26,8 @@ TEST_F(ReaderPositionTest, TheReaderIsFollowedBesideAStranger) {
   Epochs(50'000, 1);
   const Order stranger = Shuffled(50'000, 78);
   for (Position i = 0; i < 20'000; ++i) {
-    See(epochs_[0][i]);
-    See(stranger[i]);
+    OnAccess(epochs_[0][i]);
+    OnAccess(stranger[i]);
     if (i > 100) {
       ASSERT_GE(reader_.front() + Position{2} * options_.support, i);
       ASSERT_LE(reader_.front(), i + options_.spread_max);
@@ -41,7 +41,7 @@ TEST_F(ReaderPositionTest, ARestartIsFollowed) {
     reader_.Restart(schedule_.begin());
     ReadInOrder(epochs_[0], 0, stopped);
     int jumps = 0;
-    for (Position i = 0; i < 100; ++i) jumps += See(epochs_[0][i]).kind == ReaderPosition::Kind::kJump ? 1 : 0;
+    for (Position i = 0; i < 100; ++i) jumps += OnAccess(epochs_[0][i]).kind == ReaderPosition::Kind::kJump ? 1 : 0;
     EXPECT_EQ(jumps, 1) << stopped;
     EXPECT_GE(reader_.front() + options_.support, 100U) << stopped;
     EXPECT_LE(reader_.front(), 100U) << stopped;
@@ -85,7 +85,7 @@ TEST_F(ReaderPositionTest, ARunThatBeginsAnewIsFoundBehindWhatTheLastOneLeft) {
         const auto read = [&](const Order& order, size_t count) {
           const std::vector<Position> reads = AsWorkersRead(files, workers, files);
           for (size_t i = 0; i < count; ++i) {
-            progress.See(schedule.SlotOf(order[reads[i]]));
+            progress.OnAccess(schedule.SlotOf(order[reads[i]]));
             schedule.PopBefore(progress.base());
           }
         };
@@ -112,7 +112,7 @@ TEST_F(ReaderPositionTest, WhatNobodyReadsIsLost) {
     uint64_t reads = 0;
     for (uint64_t seed = 100; !lost && reads < 20'000; ++seed) {
       for (const EntryNumber file : Shuffled(files, seed)) {
-        progress.See(schedule.SlotOf(file));
+        progress.OnAccess(schedule.SlotOf(file));
         lost = lost || progress.lost();
         if (++reads == 1000) {
           ASSERT_FALSE(lost) << "a look at some files is not a run";
@@ -132,10 +132,10 @@ TEST_F(ReaderPositionTest, WhatIsReadIsNotLost) {
     std::mt19937_64 random(5);
     for (size_t i = 0; i < 5000; ++i) {
       for (int other = 0; strangers && other < 8; ++other) {
-        progress.See(schedule_.SlotOf(static_cast<EntryNumber>(random() % 50'000)));
+        progress.OnAccess(schedule_.SlotOf(static_cast<EntryNumber>(random() % 50'000)));
         ASSERT_FALSE(progress.lost()) << i;
       }
-      progress.See(schedule_.SlotOf(epochs_[0][reads[i]]));
+      progress.OnAccess(schedule_.SlotOf(epochs_[0][reads[i]]));
       ASSERT_FALSE(progress.lost()) << i;
     }
   }
@@ -147,8 +147,8 @@ TEST_F(ReaderPositionTest, WhatIsHardlySeenIsNotLost) {
   ReaderPosition progress(schedule_, {.unseen_max = 128, .support = 1});
   std::mt19937_64 random(6);
   for (Position i = 0; i < 50'000; i += 64) {
-    for (int other = 0; other < 20; ++other) progress.See(static_cast<Slot>(random() % 50'000));
-    progress.See(schedule_.SlotOf(epochs_[0][i]));
+    for (int other = 0; other < 20; ++other) progress.OnAccess(static_cast<Slot>(random() % 50'000));
+    progress.OnAccess(schedule_.SlotOf(epochs_[0][i]));
     ASSERT_FALSE(progress.lost()) << i;
   }
 }
@@ -157,8 +157,8 @@ TEST_F(ReaderPositionTest, FourFilesSeenTwiceElsewhereAreNoJump) {
   Epochs(20'000, 1);
   ReadInOrder(epochs_[0], 0, 10);
   for (Position i = 15'000; i < 15'004; ++i) {
-    EXPECT_EQ(See(epochs_[0][i]).kind, ReaderPosition::Kind::kForeign);
-    EXPECT_EQ(See(epochs_[0][i]).kind, ReaderPosition::Kind::kForeign);
+    EXPECT_EQ(OnAccess(epochs_[0][i]).kind, ReaderPosition::Kind::kForeign);
+    EXPECT_EQ(OnAccess(epochs_[0][i]).kind, ReaderPosition::Kind::kForeign);
   }
   EXPECT_LE(reader_.front(), 10U);
 }
@@ -166,7 +166,7 @@ TEST_F(ReaderPositionTest, FourFilesSeenTwiceElsewhereAreNoJump) {
 TEST_F(ReaderPositionTest, SomeFilesAgainAreNoJump) {
   Epochs(5000, 1);
   ReadInOrder(epochs_[0], 0, 1000);
-  for (Position i = 960; i < 1000; ++i) EXPECT_EQ(See(epochs_[0][i]).kind, ReaderPosition::Kind::kOld);
+  for (Position i = 960; i < 1000; ++i) EXPECT_EQ(OnAccess(epochs_[0][i]).kind, ReaderPosition::Kind::kOld);
   EXPECT_GE(reader_.front() + options_.support, 1000U);
   EXPECT_LE(reader_.front(), 1000U);
 }
@@ -176,11 +176,11 @@ TEST_F(ReaderPositionTest, PagesOfFormerFilesAreNoJumpWhereOpensAreSeen) {
   Epochs(5000, 1);
   for (const bool opens : {true, false}) {
     ReaderPosition progress(schedule_, {.opens = opens});
-    for (Position i = 0; i < 3000; ++i) progress.See(schedule_.At(i));
+    for (Position i = 0; i < 3000; ++i) progress.OnAccess(schedule_.At(i));
     const auto read = [&](bool missed) {
       size_t jumps = 0;
       for (Position i = 1000; i < 1040; ++i) {
-        jumps += progress.See(schedule_.At(i), missed).kind == ReaderPosition::Kind::kJump ? 1 : 0;
+        jumps += progress.OnAccess(schedule_.At(i), missed).kind == ReaderPosition::Kind::kJump ? 1 : 0;
       }
       return jumps;
     };

@@ -48,7 +48,7 @@ TEST_F(ReaderPagesTest, ASentinelIsNotLeft) {
 TEST_F(ReaderPagesTest, AFileThatIsReadElsewhereStaysUntilItsReaderHasIt) {
   parts_.in.limits.reusable_bytes_max = 0;
   reader_pages_.Count();
-  reader_pages_.Saw(500, true, kNever);
+  reader_pages_.OnAccess(500, true, kNever);
   ASSERT_TRUE(pages_.pushed().Contains(500));
   EXPECT_EQ(pages_.pushed().UseOf(500), parts_.in.reader.front());
   for (uint32_t read = 0; read <= parts_.in.reader.options().lag; ++read) reader_pages_.Count();
@@ -60,7 +60,7 @@ TEST_F(ReaderPagesTest, ManyLostFilesEndTheLeaving) {
     const auto slot = static_cast<Slot>(lost);
     pages_.reusable().Add(slot, kNever, kFile);
     EXPECT_EQ(reader_pages_.reusable_bytes_max(), 20 * kFile);
-    reader_pages_.Saw(slot, true, kNever);
+    reader_pages_.OnAccess(slot, true, kNever);
     EXPECT_FALSE(pages_.reusable().Contains(slot));
   }
   EXPECT_EQ(reader_pages_.reusable_bytes_max(), 0U);
@@ -70,7 +70,7 @@ TEST_F(ReaderPagesTest, WhatWasDroppedByHandSaysNothingOfTheKernel) {
   const auto lose = [this](Slot first) {
     for (Slot slot = first; slot < first + 64; ++slot) {
       pages_.reusable().Add(slot, kNever, kFile);
-      reader_pages_.Saw(slot, true, kNever);
+      reader_pages_.OnAccess(slot, true, kNever);
     }
   };
   lose(0);
@@ -90,9 +90,9 @@ TEST_F(ReaderPagesTest, WhatWasDroppedByHandSaysNothingOfTheKernel) {
 TEST_F(ReaderPagesTest, AssumedFilesCountUntilManyAreGone) {
   for (Slot slot = 100; slot < 120; ++slot) reader_pages_.AssumeCached(slot);
   EXPECT_EQ(pages_.reusable().count(), 20U);
-  for (Slot slot = 100; slot < 115; ++slot) reader_pages_.Saw(slot, true, kNever);
+  for (Slot slot = 100; slot < 115; ++slot) reader_pages_.OnAccess(slot, true, kNever);
   EXPECT_EQ(pages_.reusable().count(), 5U);
-  reader_pages_.Saw(115, true, kNever);
+  reader_pages_.OnAccess(115, true, kNever);
   EXPECT_EQ(pages_.reusable().count(), 0U);
   EXPECT_GT(reader_pages_.reusable_bytes_max(), 0U) << "the kernel is not to blame";
 }

@@ -59,9 +59,9 @@ class ReaderPositionTest : public testing::Test {
       schedule_.Append(Shared(epochs_.back()));
     }
   }
-  ReaderPosition::Seen See(EntryNumber file) { return reader_.See(schedule_.SlotOf(file)); }
+  ReaderPosition::Match OnAccess(EntryNumber file) { return reader_.OnAccess(schedule_.SlotOf(file)); }
   void ReadInOrder(const Order& order, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) See(order[i]);
+    for (size_t i = begin; i < end; ++i) OnAccess(order[i]);
   }
 
   std::vector<Order> epochs_;

@@ -18,9 +18,9 @@ TEST_F(ReaderPositionTest, ReadsInOrderMoveTheFrontThroughAllEpochs) {
   for (int epoch = 0; epoch < 2; ++epoch) {
     for (Position i = 0; i < 3000; ++i) {
       const Position position = static_cast<Position>(epoch) * 3000 + i;
-      const ReaderPosition::Seen seen = See(epochs_[epoch][i]);
-      ASSERT_EQ(seen.kind, ReaderPosition::Kind::kNew) << position;
-      ASSERT_EQ(seen.position, position);
+      const ReaderPosition::Match match = OnAccess(epochs_[epoch][i]);
+      ASSERT_EQ(match.kind, ReaderPosition::Kind::kNew) << position;
+      ASSERT_EQ(match.position, position);
       ASSERT_LE(reader_.front(), position + 1);
       ASSERT_GE(reader_.front() + options_.support, position + 1);
       ASSERT_TRUE(reader_.WasRead(position));
@@ -49,12 +49,12 @@ TEST_F(ReaderPositionTest, AnOpenThatIsToldAfterItsReadIsTheSameRead) {
   std::mt19937_64 random(1);
   size_t told = 0;
   for (size_t at = 0; at < all.size(); ++at) {
-    if (random() % 20 == 0) reader_.See(schedule_.SlotOf(all[at]), true);
+    if (random() % 20 == 0) reader_.OnAccess(schedule_.SlotOf(all[at]), true);
     if (random() % 150 == 0 || at + 1 == all.size()) {
       for (; told <= at; ++told) {
-        const ReaderPosition::Seen seen = See(all[told]);
-        ASSERT_TRUE(seen.kind == ReaderPosition::Kind::kNew || seen.kind == ReaderPosition::Kind::kOld) << told;
-        ASSERT_EQ(seen.position, told);
+        const ReaderPosition::Match match = OnAccess(all[told]);
+        ASSERT_TRUE(match.kind == ReaderPosition::Kind::kNew || match.kind == ReaderPosition::Kind::kOld) << told;
+        ASSERT_EQ(match.position, told);
       }
     }
     ASSERT_LE(reader_.front(), at + 1);
@@ -75,7 +75,7 @@ TEST_F(ReaderPositionTest, AnOpenOfAFileReadBeforeTheOrderWasKnownDoesNotMoveThe
       schedule.Append(Shared(Order(first.begin() + static_cast<ptrdiff_t>(before), first.end())));
       for (uint64_t epoch = 1; epoch < 3; ++epoch) schedule.Append(Shared(Shuffled(kFiles, 100 * seed + epoch)));
       for (size_t i = 0; i < kFiles; ++i) {
-        progress.See(schedule.SlotOf(first[i]));
+        progress.OnAccess(schedule.SlotOf(first[i]));
         const size_t read = i + 1 - std::min(i + 1, before);
         ASSERT_LE(progress.front(), read) << i;
         if (i > before) {
@@ -96,9 +96,9 @@ TEST_F(ReaderPositionTest, InterleavedWorkersAreOneReader) {
     ReaderPosition progress(schedule_, options_);
     std::vector<bool> read(kFiles, false);
     for (const Position at : AsWorkersRead(kFiles, kWorkers, seed)) {
-      const ReaderPosition::Seen seen = progress.See(schedule_.At(at));
-      ASSERT_EQ(seen.kind, ReaderPosition::Kind::kNew) << at;
-      ASSERT_EQ(seen.position, at);
+      const ReaderPosition::Match match = progress.OnAccess(schedule_.At(at));
+      ASSERT_EQ(match.kind, ReaderPosition::Kind::kNew) << at;
+      ASSERT_EQ(match.position, at);
       read[at] = true;
       const size_t unread = static_cast<size_t>(std::find(read.begin(), read.end(), false) - read.begin());
       // Never past a file that is still to be read by more than workers are apart, and the tail never past it at all.
@@ -116,7 +116,7 @@ TEST_F(ReaderPositionTest, ReadsThatAreNotSeenArePassed) {
   const ReaderPositionOptions options = {.unseen_max = 128, .support = 1};  // as with sentinels: one in 64 is seen
   ReaderPosition progress(schedule_, options);
   for (Position i = 63; i < order.size(); i += 64) {
-    ASSERT_EQ(progress.See(schedule_.SlotOf(order[i])).kind, ReaderPosition::Kind::kNew);
+    ASSERT_EQ(progress.OnAccess(schedule_.SlotOf(order[i])).kind, ReaderPosition::Kind::kNew);
     ASSERT_EQ(progress.front(), i + 1);
     if (i > 1000) {
       ASSERT_GE(progress.tail() + options.unseen_max, i + 1);
@@ -131,8 +131,8 @@ TEST_F(ReaderPositionTest, ReadsOfTheKernelDoNotMoveTheFrontOfAnArchive) {
   ReaderPosition progress(schedule_, options);
   std::mt19937_64 random(1);
   for (Position i = 0; i < 600; ++i) {
-    if (i % 8 == 7) progress.See(schedule_.SlotOf(epochs_[0][i + random() % (600 - i)]), true);
-    progress.See(schedule_.SlotOf(epochs_[0][i]), true);
+    if (i % 8 == 7) progress.OnAccess(schedule_.SlotOf(epochs_[0][i + random() % (600 - i)]), true);
+    progress.OnAccess(schedule_.SlotOf(epochs_[0][i]), true);
     ASSERT_LE(progress.front(), i + options.unseen_max);
     ASSERT_LE(progress.tail(), i + 1) << "nothing is let go before its turn";
     if (i + 64 < 600) {
@@ -144,7 +144,7 @@ TEST_F(ReaderPositionTest, ReadsOfTheKernelDoNotMoveTheFrontOfAnArchive) {
 TEST_F(ReaderPositionTest, AFileThatWasNeverOpenedDoesNotHoldTheTailForEver) {
   Epochs(10'000, 1);
   for (Position i = 0; i < 10'000; ++i) {
-    if (i % 100 != 50) See(epochs_[0][i]);
+    if (i % 100 != 50) OnAccess(epochs_[0][i]);
   }
   EXPECT_GE(reader_.tail() + options_.unseen_max + 1, reader_.front());
 }
@@ -153,7 +153,7 @@ TEST_F(ReaderPositionTest, TheReaderIsDoneWithEachFileOnceAndSoon) {
   Epochs(5000, 2);
   std::vector<int> passed(10'000, 0);
   for (Position i = 0; i < 10'000; ++i) {
-    if (i % 500 != 77) See(epochs_[i / 5000][i % 5000]);
+    if (i % 500 != 77) OnAccess(epochs_[i / 5000][i % 5000]);
     for (const Position position : reader_.TakePassed()) ++passed[position];
     if (i < 200 || (i - 200) % 500 == 77) continue;
     // A file that was not seen holds up no other. (One that comes again within the lag is taken for the same read.)
@@ -175,7 +175,7 @@ TEST_F(ReaderPositionTest, AFileIsBeingReadFromItsReadToItsPassing) {
   Epochs(kFiles, 1);
   std::vector<bool> being_read(kFiles, false);
   for (const Position at : AsWorkersRead(kFiles, 4, 1)) {
-    See(epochs_[0][at]);
+    OnAccess(epochs_[0][at]);
     being_read[at] = true;
     for (const Position position : reader_.TakePassed()) being_read[position] = false;
     if (at % 10 != 0) continue;
@@ -186,8 +186,8 @@ TEST_F(ReaderPositionTest, AFileIsBeingReadFromItsReadToItsPassing) {
 TEST_F(ReaderPositionTest, AnOpenAndItsReadAreOneRead) {
   Epochs(1000, 2);
   for (Position i = 0; i < 500; ++i) {
-    ASSERT_EQ(See(epochs_[0][i]).kind, ReaderPosition::Kind::kNew);
-    ASSERT_EQ(See(epochs_[0][i]).kind, ReaderPosition::Kind::kOld);
+    ASSERT_EQ(OnAccess(epochs_[0][i]).kind, ReaderPosition::Kind::kNew);
+    ASSERT_EQ(OnAccess(epochs_[0][i]).kind, ReaderPosition::Kind::kOld);
     ASSERT_LE(reader_.front(), i + 1);
   }
   for (Position i = 0; i < 1000; ++i) ASSERT_FALSE(reader_.WasRead(1000 + i)) << "of the second epoch";
@@ -198,9 +198,9 @@ TEST_F(ReaderPositionTest, AFileTwiceInAnEpochIsReadTwice) {
   order.insert(order.begin() + 600, order[100]);
   schedule_.Append(Shared(order));
   for (Position i = 0; i < order.size(); ++i) {
-    const ReaderPosition::Seen seen = See(order[i]);
-    ASSERT_EQ(seen.kind, ReaderPosition::Kind::kNew) << i;
-    ASSERT_EQ(seen.position, i);
+    const ReaderPosition::Match match = OnAccess(order[i]);
+    ASSERT_EQ(match.kind, ReaderPosition::Kind::kNew) << i;
+    ASSERT_EQ(match.position, i);
   }
 }
 
@@ -209,9 +209,9 @@ TEST_F(ReaderPositionTest, TheSameFileInTheNextEpochAtOnceIsARead) {
   schedule_.Append(Shared(epochs_[0]));
   ReadInOrder(epochs_[0], 0, 300);
   for (Position i = 0; i < 300; ++i) {
-    const ReaderPosition::Seen seen = See(epochs_[0][i]);
-    ASSERT_EQ(seen.kind, ReaderPosition::Kind::kNew);
-    ASSERT_EQ(seen.position, 300 + i);
+    const ReaderPosition::Match match = OnAccess(epochs_[0][i]);
+    ASSERT_EQ(match.kind, ReaderPosition::Kind::kNew);
+    ASSERT_EQ(match.position, 300 + i);
   }
 }
 
@@ -219,7 +219,7 @@ TEST_F(ReaderPositionTest, TheSameFileInTheNextEpochAtOnceIsARead) {
 TEST_F(ReaderPositionTest, EpochsThatAreAllTheSameAreReadOneAfterTheOther) {
   for (int epoch = 0; epoch < 4; ++epoch) schedule_.Append(Shared(Shuffled(3000, 1)));
   for (Position i = 0; i < 12'000; ++i) {
-    ASSERT_NE(See(schedule_.FileOf(schedule_.At(i))).kind, ReaderPosition::Kind::kJump) << i;
+    ASSERT_NE(OnAccess(schedule_.FileOf(schedule_.At(i))).kind, ReaderPosition::Kind::kJump) << i;
     ASSERT_LE(reader_.front(), i + 1);
     schedule_.PopBefore(reader_.base());
   }
@@ -234,15 +234,15 @@ TEST_F(ReaderPositionTest, AFileOfAnEpochThatIsOverIsInNoneThatComes) {
     for (const EntryNumber file : Shuffled(kFiles, epoch)) order.push_back(epoch * kFiles + file);
     schedule_.Append(Shared(order));
   }
-  for (Position i = 0; i < 2 * kFiles + 300; ++i) See(schedule_.FileOf(schedule_.At(i)));
+  for (Position i = 0; i < 2 * kFiles + 300; ++i) OnAccess(schedule_.FileOf(schedule_.At(i)));
   schedule_.PopBefore(kFiles);
-  EXPECT_EQ(See(kFiles + 5).kind, ReaderPosition::Kind::kForeign);
+  EXPECT_EQ(OnAccess(kFiles + 5).kind, ReaderPosition::Kind::kForeign);
   EXPECT_LE(reader_.front(), 2 * kFiles + 300);
 }
 
 TEST_F(ReaderPositionTest, AnEmptyTrackHasNoFront) {
   schedule_.Meet({1, 2, 3});
-  EXPECT_EQ(See(1).kind, ReaderPosition::Kind::kForeign);
+  EXPECT_EQ(OnAccess(1).kind, ReaderPosition::Kind::kForeign);
   EXPECT_EQ(reader_.front(), 0U);
   EXPECT_FALSE(reader_.WasRead(0));
 }
@@ -253,7 +253,7 @@ TEST_F(ReaderPositionTest, ShortEpochsAreReadToTheirEnd) {
     ReaderPosition progress(schedule, options_);
     const Order order = Shuffled(files, files);
     schedule.Append(Shared(order));
-    for (const EntryNumber file : order) progress.See(schedule.SlotOf(file));
+    for (const EntryNumber file : order) progress.OnAccess(schedule.SlotOf(file));
     EXPECT_EQ(progress.front(), files);
   }
 }
@@ -276,12 +276,12 @@ TEST_F(ReaderPositionTest, FilesBesideOthers) {
   schedule_.Append(Shared(files), beside);
   std::vector<Position> passed;
   for (size_t i = 0; i < kFiles; ++i) {
-    const ReaderPosition::Seen seen = reader_.See(schedule_.SlotOf(own[i]), true);
-    EXPECT_EQ(seen.kind, ReaderPosition::Kind::kNew);
-    ASSERT_EQ(seen.position, 3 * i + 2);
+    const ReaderPosition::Match match = reader_.OnAccess(schedule_.SlotOf(own[i]), true);
+    EXPECT_EQ(match.kind, ReaderPosition::Kind::kNew);
+    ASSERT_EQ(match.position, 3 * i + 2);
     EXPECT_EQ(reader_.front(), 3 * i + 3);
     // The same once more, as when a sample is read in two pieces.
-    EXPECT_EQ(reader_.See(schedule_.SlotOf(own[i]), true).kind, ReaderPosition::Kind::kOld);
+    EXPECT_EQ(reader_.OnAccess(schedule_.SlotOf(own[i]), true).kind, ReaderPosition::Kind::kOld);
     for (const Position one : reader_.TakePassed()) passed.push_back(one);
     EXPECT_LE(reader_.front() - passed.size(), 6U);
   }

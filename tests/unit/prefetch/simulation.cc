@@ -266,7 +266,7 @@ void Simulation::RunUntil(const std::function<bool()>& done) {
 // The reader opens its next file and reads it, from where it is.
 void Simulation::Begin(Reader* reader) {
   const EntryNumber file = (*reader->order)[reader->next];
-  if (world_.opens_seen) planner_->Saw(file, false, static_cast<uint64_t>(now_us_));
+  if (world_.opens_seen) planner_->OnAccess(file, false, static_cast<uint64_t>(now_us_));
   if (page_cache_.contains(file)) {
     ++result_.from_page_cache;
     Deliver(reader, file, false);
@@ -285,7 +285,7 @@ void Simulation::Begin(Reader* reader) {
 void Simulation::Deliver(Reader* reader, EntryNumber file, bool missed) {
   if (missed) {
     IntoPageCache(file);
-    planner_->Saw(file, true, static_cast<uint64_t>(now_us_));
+    planner_->OnAccess(file, true, static_cast<uint64_t>(now_us_));
   }
   At(now_us_ + world_.reader_us + (missed ? kRequestUs : 0), [this, reader, file] {
     ++result_.files;

@@ -14,7 +14,7 @@ class ViewTurnsTest : public ::testing::Test {
   int ReadsToWant(uint32_t view) {
     int reads = 0;
     while (reads < 100 && turns_.wanted() != view) {
-      EXPECT_FALSE(turns_.Saw(view));
+      EXPECT_FALSE(turns_.OnAccess(view));
       ++reads;
     }
     return reads;
@@ -32,12 +32,12 @@ TEST_F(ViewTurnsTest, AViewThatWasNotReadIsLeftSoon) {
 }
 
 TEST_F(ViewTurnsTest, AViewThatWasReadIsLeftWhenAnotherAloneIs) {
-  EXPECT_TRUE(turns_.Saw(0));
-  for (int i = 0; i < 63; ++i) EXPECT_FALSE(turns_.Saw(1));
-  EXPECT_TRUE(turns_.Saw(0));
+  EXPECT_TRUE(turns_.OnAccess(0));
+  for (int i = 0; i < 63; ++i) EXPECT_FALSE(turns_.OnAccess(1));
+  EXPECT_TRUE(turns_.OnAccess(0));
   EXPECT_FALSE(turns_.turns());
-  for (int i = 0; i < 63; ++i) EXPECT_FALSE(turns_.Saw(1));
-  EXPECT_FALSE(turns_.Saw(2));
+  for (int i = 0; i < 63; ++i) EXPECT_FALSE(turns_.OnAccess(1));
+  EXPECT_FALSE(turns_.OnAccess(2));
   EXPECT_FALSE(turns_.turns());
   EXPECT_EQ(ReadsToWant(1), 64);
   // The next one begins as the first did.
@@ -48,7 +48,7 @@ TEST_F(ViewTurnsTest, AViewThatWasReadIsLeftWhenAnotherAloneIs) {
 }
 
 TEST_F(ViewTurnsTest, ADropForgetsReads) {
-  EXPECT_TRUE(turns_.Saw(0));
+  EXPECT_TRUE(turns_.OnAccess(0));
   turns_.ForgetReads();
   EXPECT_EQ(turns_.reads_seen(), 0U);
   EXPECT_EQ(ReadsToWant(1), 4);
@@ -68,8 +68,8 @@ TEST_F(ViewTurnsTest, WithoutAnOrderAReadOfAnotherViewIsNeeded) {
   turns_.orders().Add(1, Shared({10}));
   turns_.LookAhead(true, false, true);
   EXPECT_FALSE(turns_.turns());
-  EXPECT_TRUE(turns_.Saw(0));
-  EXPECT_FALSE(turns_.Saw(1));
+  EXPECT_TRUE(turns_.OnAccess(0));
+  EXPECT_FALSE(turns_.OnAccess(1));
   turns_.LookAhead(true, false, true);
   EXPECT_EQ(turns_.wanted(), 1U);
 }

@@ -213,7 +213,7 @@ class PrefetchEngineTest : public StoreFixture {
     for (size_t i = 0; i < order.size(); ++i) {
       if (rest.count() > 0) std::this_thread::sleep_for(rest);
       if (i + ahead < order.size() && !WaitPushed(order[i + ahead])) {
-        ADD_FAILURE() << "position " << i + ahead << " is not there: " << Told();
+        ADD_FAILURE() << "position " << i + ahead << " is not there: " << DescribeState();
         return false;
       }
       EXPECT_TRUE(ReadAsReader(order[i]) || i < ahead) << "position " << i;
@@ -239,7 +239,7 @@ class PrefetchEngineTest : public StoreFixture {
   }
 
   // What a failure needs to be understood.
-  std::string Told() const {
+  std::string DescribeState() const {
     const StatisticsSnapshot now = statistics_.Snapshot();
     std::string text;
     for (const StatDefinition& row : kStatDefinitions) {

@@ -60,7 +60,7 @@ TEST_F(PrefetchFaultTest, WhoJoinedACorruptRecordIsTold) {
     const Result<std::string> bytes = ReadThrough(files_[2]);
     EXPECT_TRUE(bytes.ok() && *bytes == Content(files_[2]));
   });
-  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kRecordCacheJoins) == 2; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kRecordCacheJoins) == 2; })) << DescribeState();
   ahead_->Release();
   wrong.join();
   right.join();
@@ -97,11 +97,11 @@ TEST_F(PrefetchFaultTest, WhatCouldNotBeReadComesInTheNextEpoch) {
   ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
   // A reader who comes while it is tried would be told of the failure.
   const auto was_tried = [&] { return Count(Stat::kDiskErrors) == 1 && GaugeNow(Gauge::kReadsInFlight) == 0; };
-  ASSERT_TRUE(WaitUntil(was_tried)) << Told();
+  ASSERT_TRUE(WaitUntil(was_tried)) << DescribeState();
   for (const EntryNumber file : files_) ReadAsReader(file);
   EXPECT_EQ(Count(Stat::kDiskErrors), 1U) << "once in an epoch";
   prefetcher_->Drop();
-  ASSERT_TRUE(WaitUntil([&] { return !mount_->Pages(bad); })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return !mount_->Pages(bad); })) << DescribeState();
   ahead_->Repair();
   Order next = Shuffled(1);
   std::erase(next, bad);
@@ -152,7 +152,7 @@ TEST_F(PrefetchFaultTest, MountEnds) {
   StartEngine({.push_window_bytes = 2 << 20});
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
-  ASSERT_TRUE(WaitPushed(order[5])) << " " << Told();
+  ASSERT_TRUE(WaitPushed(order[5])) << " " << DescribeState();
   mount_->End();
   for (const EntryNumber file : order) {
     const Result<std::string> bytes = ReadThrough(file);
@@ -172,7 +172,7 @@ TEST_P(PrefetchBlindTest, GoesOn) {
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   for (size_t i = 0; i < order.size(); ++i) {
-    ASSERT_TRUE(i >= 50 || WaitPushed(order[i + 10])) << i << " " << Told();
+    ASSERT_TRUE(i >= 50 || WaitPushed(order[i + 10])) << i << " " << DescribeState();
     if (i == 50 && GetParam()) mount_->EndView();
     if (i == 50) mount_->EndWatches();
     ReadAsReader(order[i]);
@@ -182,7 +182,7 @@ TEST_P(PrefetchBlindTest, GoesOn) {
   const Order next = Shuffled(2);
   ASSERT_TRUE(prefetcher_->AddOrder(next, kBehind).ok());
   for (const EntryNumber file : next) ReadAsReader(file);
-  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) > pushes; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) > pushes; })) << DescribeState();
 }
 
 // A kernel that forgets inodes as soon as they were looked up takes no pages; nobody asks it again and again.
@@ -199,7 +199,7 @@ TEST_F(PrefetchFaultTest, FilesThatStayUnknown) {
   }
   EXPECT_EQ(reads_, order.size());
   // The last files of all are let go when the last of them is opened.
-  EXPECT_LE(demand_->seen().size(), 4U) << Told();
+  EXPECT_LE(demand_->seen().size(), 4U) << DescribeState();
   EXPECT_EQ(Count(Stat::kPushes), 0U);
   EXPECT_LE(mount_->counts().unknown, 3 * order.size());
 }

@@ -17,18 +17,18 @@ TEST_F(PrefetchEngineTest, EachFileIsThereBeforeItsReader) {
   std::set<EntryNumber> read;
   size_t dropped = 0;
   for (size_t i = 0; i < order.size(); ++i) {
-    ASSERT_TRUE(i + kAhead >= order.size() || WaitPushed(order[i + kAhead])) << i << " " << Told();
+    ASSERT_TRUE(i + kAhead >= order.size() || WaitPushed(order[i + kAhead])) << i << " " << DescribeState();
     const std::vector<EntryNumber> drops = mount_->dropped();
     for (; dropped < drops.size(); ++dropped) ASSERT_TRUE(read.contains(drops[dropped])) << i;
     // What the reader is about to open when the order comes is not pushed.
     ASSERT_TRUE(ReadAsReader(order[i]) || i < kAhead) << i;
     read.insert(order[i]);
   }
-  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) + reads_ >= order.size(); })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) + reads_ >= order.size(); })) << DescribeState();
   EXPECT_GT(Count(Stat::kDroppedFiles), 0U) << "15 MB do not fit in 6";
   EXPECT_LE(mount_->counts().bytes_most, 6U << 20);
   EXPECT_LT(Count(Stat::kDiskReads), order.size()) << "neighbours are joined";
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
 }
 
 // The window is smaller than what a reader is usually given time for.
@@ -79,7 +79,7 @@ TEST_F(PrefetchEngineTest, WhatNobodyPredictsGivesWayToWhatIsPredicted) {
   const uint64_t disk_bytes = Count(Stat::kDiskBytes);
   ASSERT_TRUE(Follow(epochs[4], 12, rest));
   // But what could not be copied in time when it was read.
-  EXPECT_LE(Count(Stat::kDiskBytes) - disk_bytes, bytes / 4) << Told();
+  EXPECT_LE(Count(Stat::kDiskBytes) - disk_bytes, bytes / 4) << DescribeState();
 }
 
 // The same file twice in an order, and two files with the same bytes.
@@ -108,25 +108,25 @@ TEST_F(PrefetchEngineTest, GaugesOfAnOrder) {
   ahead_->Hold();
   for (const Order& order : epochs) ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(WaitUntilHeld(*ahead_, epochs[0][0]));
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kReadsInFlight) == ahead_->seen().size(); })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kReadsInFlight) == ahead_->seen().size(); })) << DescribeState();
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 2; })) << "the one that is followed, too";
   EXPECT_EQ(GaugeNow(Gauge::kOrderPosition), 0U);
   EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 400U);
   ahead_->Release();
   uint64_t bytes = 0;
   for (const EntryNumber file : files_) bytes += RetainedCache::RoomFor(Content(file).size());
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == bytes; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == bytes; })) << DescribeState();
   EXPECT_EQ(GaugeNow(Gauge::kReadsInFlight), 0U);
   for (const Order& order : epochs) {
     for (const EntryNumber file : order) ReadAsReader(file);
   }
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
   EXPECT_EQ(GaugeNow(Gauge::kOrderPosition), 400U);
   EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 400U);
   EXPECT_EQ(GaugeNow(Gauge::kPushWindowBytes), bytes) << "read ones stay while there is room";
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushesWaiting) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushesWaiting) == 0; })) << DescribeState();
   prefetcher_->Drop();
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == 0; })) << DescribeState();
 }
 
 // Reads that somebody waits for are under way as those ahead of him are.
@@ -158,7 +158,7 @@ TEST_F(PrefetchEngineTest, ReadJoinsTheReadAhead) {
       EXPECT_TRUE(bytes.ok() && *bytes == Content(order[0]));
     });
   }
-  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kRecordCacheJoins) == 4; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kRecordCacheJoins) == 4; })) << DescribeState();
   ahead_->Release();
   for (std::thread& reader : readers) reader.join();
   EXPECT_TRUE(demand_->seen().empty());
@@ -176,12 +176,12 @@ TEST_F(PrefetchEngineTest, WithoutAPageCacheTheReadIsServedFromMemory) {
     ASSERT_TRUE(WaitUntil([&] {
       LetDecide();
       return GaugeNow(Gauge::kReadsInFlight) == 0;
-    })) << Told();
+    })) << DescribeState();
     ReadAsReader(file);
   }
   EXPECT_EQ(reads_, order.size());
   // The last file of all is let go when it is opened, which may be before its READ.
-  EXPECT_LE(demand_->seen().size(), 1U) << Told();
+  EXPECT_LE(demand_->seen().size(), 1U) << DescribeState();
   EXPECT_EQ(Count(Stat::kPushes), 0U);
 }
 
@@ -199,15 +199,15 @@ TEST_F(PrefetchEngineTest, SentinelsTellWhereTheReaderIs) {
     return place % kEvery == kEvery - 1 ? WaitUntil([&] { return ReadsOf(*ahead_, file) > 0; }) : WaitPushed(file);
   };
   // At first the disk may bring what is read later before what is read soon.
-  for (size_t i = 2; i < kAhead; ++i) ASSERT_TRUE(comes(i)) << i << " " << Told();
+  for (size_t i = 2; i < kAhead; ++i) ASSERT_TRUE(comes(i)) << i << " " << DescribeState();
   for (size_t i = 0; i < order.size(); ++i) {
     if (i + kAhead < order.size()) {
-      ASSERT_TRUE(comes(i + kAhead)) << i << " " << Told();
+      ASSERT_TRUE(comes(i + kAhead)) << i << " " << DescribeState();
     }
     const bool there = ReadAsReader(order[i]);
     EXPECT_TRUE(i < 2 || there == (i % kEvery != kEvery - 1)) << i;
   }
-  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kSentinels) == order.size() / kEvery; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kSentinels) == order.size() / kEvery; })) << DescribeState();
   EXPECT_LE(demand_->seen().size(), 2U) << "sentinels are there, too";
 }
 
@@ -219,19 +219,19 @@ TEST_F(PrefetchEngineTest, FoldersAreWatchedWhileOpensAreNeeded) {
     return WaitUntil([this, folders] { return mount_->counts().watched == folders; });
   };
   ASSERT_TRUE(ReadThrough(files_[10]).ok());
-  EXPECT_TRUE(watches(1)) << Told();
+  EXPECT_TRUE(watches(1)) << DescribeState();
   prefetcher_->NeedOpens(false);
-  EXPECT_TRUE(watches(0)) << Told();
+  EXPECT_TRUE(watches(0)) << DescribeState();
   prefetcher_->NeedOpens(true);
-  EXPECT_TRUE(watches(1)) << Told();
+  EXPECT_TRUE(watches(1)) << DescribeState();
   prefetcher_->NeedOpens(false);
-  EXPECT_TRUE(watches(0)) << Told();
+  EXPECT_TRUE(watches(0)) << DescribeState();
   for (const EntryNumber file : files_) mount_->LookUp(file);
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
-  EXPECT_TRUE(watches(1)) << Told();
+  EXPECT_TRUE(watches(1)) << DescribeState();
   ASSERT_TRUE(Follow(order));
-  EXPECT_TRUE(watches(0)) << Told();
+  EXPECT_TRUE(watches(0)) << DescribeState();
 }
 
 // Where the kernel asks for each open, nothing need be watched, no file is left out of the page cache, and each read is
@@ -254,7 +254,7 @@ TEST_F(PrefetchEngineTest, AskedOpensTellWhereTheReaderIs) {
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(Follow(order));
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
   EXPECT_EQ(Count(Stat::kSentinels), 0U);
   EXPECT_EQ(Count(Stat::kOpens), order.size());
   fs_->Opened(Node{.view = 0, .entry = files_[0]}.id(), kOwnProcess);
@@ -276,7 +276,7 @@ TEST_F(PrefetchEngineTest, SeveralReaders) {
   for (auto at = order.begin(); at != order.end(); at += 16) std::shuffle(at, at + 16, random);
   uint64_t late = 0;
   for (size_t i = 0; i < order.size(); ++i) {
-    ASSERT_TRUE(i + 50 >= order.size() || WaitPushed(order[i + 50])) << i << " " << Told();
+    ASSERT_TRUE(i + 50 >= order.size() || WaitPushed(order[i + 50])) << i << " " << DescribeState();
     if (!ReadAsReader(order[i]) && i >= 50) ++late;
     if (i % 16 == 15) ReadAsReader(order[random() % i]);
   }
@@ -292,7 +292,7 @@ TEST_F(PrefetchEngineTest, AReaderWhoComesBackToEachFile) {
   constexpr size_t kBack = 110;
   size_t gone = 0;
   for (size_t i = 0; i < order.size(); ++i) {
-    ASSERT_TRUE(i + 40 >= order.size() || WaitPushed(order[i + 40])) << i << " " << Told();
+    ASSERT_TRUE(i + 40 >= order.size() || WaitPushed(order[i + 40])) << i << " " << DescribeState();
     ReadAsReader(order[i]);
     if (i < kBack || mount_->Pages(order[i - kBack])) continue;
     gone += i >= 1000 ? 1 : 0;
@@ -300,7 +300,7 @@ TEST_F(PrefetchEngineTest, AReaderWhoComesBackToEachFile) {
     ASSERT_TRUE(bytes.ok() && *bytes == Content(order[i - kBack]));
     mount_->Brought(order[i - kBack], *bytes);
   }
-  EXPECT_LE(gone, 50U) << "of the last 1000, " << Told();
+  EXPECT_LE(gone, 50U) << "of the last 1000, " << DescribeState();
 }
 
 // The kernel has thrown everything away: what was pushed is read by READs, and all is right.
@@ -344,7 +344,7 @@ TEST_F(PrefetchEngineTest, AnOrderInPlaceOfOthersHasTheirRoom) {
   second.resize(10);
   ASSERT_TRUE(prefetcher_->AddOrder(second, kInstead).ok());
   for (const EntryNumber file : second) ReadAsReader(file);
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
   EXPECT_EQ(Count(Stat::kOrdersAccepted), 2U);
 }
 
@@ -357,7 +357,7 @@ TEST_F(PrefetchEngineTest, OrdersThatNobodyReadsAreForgotten) {
   for (uint64_t seed = 11; seed <= 30 && Count(Stat::kOrdersLost) == 0; ++seed) {
     for (const EntryNumber file : Shuffled(seed)) ReadAsReader(file);
   }
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
   EXPECT_GT(Count(Stat::kOrdersLost), 0U);
   EXPECT_FALSE(prefetcher_->FollowsGiven());
 }
@@ -382,7 +382,7 @@ TEST_F(PrefetchEngineTest, TinyMemoryAndLargeFiles) {
     for (const EntryNumber file : order) {
       ReadAsReader(file);
     }
-    EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+    EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
     StopEngine();
   }
 }

@@ -69,7 +69,7 @@ TEST_F(HostileTest, WhatWasHandedOutStaysAsItIs) {
   (void)ReadAll(files_);  // a reader may join a read ahead that fails; the second time each file is read for itself
   EXPECT_GE(ReadAll(files_), in_the_middle);
   EXPECT_GT(Count(Stat::kDiskReads), 0U);
-  EXPECT_LE(Count(Stat::kDiskErrors), files_.size()) << Told();
+  EXPECT_LE(Count(Stat::kDiskErrors), files_.size()) << DescribeState();
 }
 
 // One record that two files have, and records of several blocks, one read after the other.

@@ -84,14 +84,14 @@ TEST_F(PrefetchEngineTest, AReadThatAReaderWaitsForIsNotWasted) {
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(WaitUntilHeld(*ahead_, order[0]));
   auto bytes = std::async(std::launch::async, [&] { return ReadThrough(order[0]); });
-  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kStalls) == 1; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kStalls) == 1; })) << DescribeState();
   ahead_->Release();
   const Result<std::string> got = bytes.get();
   ASSERT_TRUE(got.ok()) << got.status().text();
   EXPECT_TRUE(*got == Content(order[0]));
-  ASSERT_TRUE(WaitPushed(order.back())) << Told();
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kReadsInFlight) == 0; })) << Told();
-  EXPECT_EQ(Count(Stat::kWastedBytes), 0U) << Told();
+  ASSERT_TRUE(WaitPushed(order.back())) << DescribeState();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kReadsInFlight) == 0; })) << DescribeState();
+  EXPECT_EQ(Count(Stat::kWastedBytes), 0U) << DescribeState();
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class ReadBeforeTest : public PrefetchEngineTest {
   // Until what there is to be done for an order that has just come is begun.
   void Predict(const Order& order) {
     ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
-    ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+    ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << DescribeState();
   }
 };
 
@@ -31,7 +31,7 @@ TEST_F(ReadBeforeTest, IsNotReadAndPushedAgain) {
   Predict(order);
   EXPECT_GE(GaugeNow(Gauge::kPageCacheLeftBytes), ContentBytes());
   for (const EntryNumber file : order) EXPECT_TRUE(ReadAsReader(file)) << file;
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
   EXPECT_TRUE(ahead_->seen().empty()) << ahead_->seen().size();
   EXPECT_EQ(mount_->counts().pushes, 0U);
 }
@@ -46,7 +46,7 @@ TEST_F(ReadBeforeTest, AsFarAsThereIsRoomForIt) {
   EXPECT_LE(left, uint64_t{3} << 20);
   EXPECT_GE(left, uint64_t{2} << 20);
   for (size_t i = 0; i < 100; ++i) EXPECT_TRUE(ReadAsReader(order[i])) << i;
-  EXPECT_TRUE(WaitUntil([&] { return mount_->counts().pushes > 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return mount_->counts().pushes > 0; })) << DescribeState();
 }
 
 // Who looks at the headers only (imagesize, a check before the training) has brought no file as a whole.

@@ -89,12 +89,12 @@ TEST_F(PrefetchEngineTest, DropGivesEverythingBack) {
   WriteFiles(100, 40'000);
   StartEngine({.retained_bytes = 8 << 20});
   ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
-  for (size_t i = 5; i < 60; ++i) ASSERT_TRUE(WaitPushed(files_[i])) << Told();
+  for (size_t i = 5; i < 60; ++i) ASSERT_TRUE(WaitPushed(files_[i])) << DescribeState();
   ASSERT_TRUE(WaitUntil([&] { return retained_cache_->block_count() > 0; }) || Count(Stat::kPushes) > 0);
   ahead_->Hold();
   const DropReport report = prefetcher_->Drop();
   EXPECT_GT(report.push_window_bytes, 0U);
-  EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 55; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 55; })) << DescribeState();
   ahead_->Release();
   EXPECT_TRUE(Follow(files_, 20));
 }

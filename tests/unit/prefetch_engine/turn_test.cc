@@ -37,13 +37,13 @@ TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingPredicted) {
   PlainViews views(store_path());
   StartEngine({.push_window_bytes = 2 << 20, .retained_bytes = 4 << 20, .views = &views});
   for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) > 0; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) > 0; })) << DescribeState();
   const Order other = Shuffled(1);
   for (const EntryNumber file : other) prefetcher_->OnRead(*views.FileInView(1, file), 0);
-  EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == 1; })) << Told();
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == 1; })) << DescribeState();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
   EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 0U);
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == 0; })) << DescribeState();
   retained_cache_->Clear();
   const ViewFile file = *views.FileInView(1, other.front());
   prefetcher_->OnLoaded(file, 0, std::as_bytes(std::span(Content(other.front()))));
@@ -61,7 +61,7 @@ TEST_F(PrefetchEngineTest, AnotherViewWhenTheOrderHasEnded) {
     ASSERT_TRUE(prefetcher_->AddOrder(Shuffled(round), kBehind).ok());
     for (const EntryNumber file : Shuffled(round)) prefetcher_->OnRead(*views.FileInView(1 - shown, file), 0);
     for (int i = 0; i < 80; ++i) prefetcher_->OnRead(*views.FileInView(shown, files_[0]), 0);
-    EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == shown; })) << Told();
+    EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == shown; })) << DescribeState();
   }
   StopEngine();
 }
@@ -96,7 +96,7 @@ class TurnsTest : public PrefetchEngineTest {
   }
   void ReadAll(uint32_t view, uint64_t seed) {
     for (const EntryNumber file : FilesOf(view, seed)) (void)Read(view, file);
-    EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == view; })) << Told();
+    EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == view; })) << DescribeState();
   }
 
   std::unique_ptr<PlainViews> views_;
@@ -111,10 +111,10 @@ TEST_F(TurnsTest, WhatTheOtherViewHasInThePageCacheStaysWhereThereIsRoomForBoth)
     for (const uint32_t view : {0U, 1U}) {
       for (const EntryNumber file : FilesOf(view, round)) EXPECT_TRUE(Read(view, file)) << view << ' ' << file;
       // Its first reads have made it the one that is followed; what is predicted of it is there already.
-      ASSERT_TRUE(WaitUntil([&] { return mount_->selected() == view; })) << Told();
+      ASSERT_TRUE(WaitUntil([&] { return mount_->selected() == view; })) << DescribeState();
       const Order next = FilesOf(view, 10 + round);
       prefetcher_->Predict(Shared(next), view, true);
-      EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+      EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << DescribeState();
       for (const EntryNumber file : next) EXPECT_TRUE(Read(view, file)) << view << ' ' << file;
     }
   }
@@ -126,9 +126,9 @@ TEST_F(TurnsTest, WhereThereIsRoomForOneOnlyItGoes) {
   Start(16 << 20);  // of 12 MB
   ReadAll(0, 1);
   prefetcher_->Predict(Shared(FilesOf(0, 2)), 0, true);
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPageCacheLeftBytes) > 0; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPageCacheLeftBytes) > 0; })) << DescribeState();
   ReadAll(1, 3);
-  EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 200; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 200; })) << DescribeState();
 }
 
 // While files are dropped, others of that view are read, and are in the page cache then: as many each time.
@@ -146,9 +146,9 @@ TEST_F(TurnsTest, AReaderOfTheViewThatIsLeftDoesNotHoldUpTheTurn) {
     }
   });
   prefetcher_->Predict(Shared(order), 0, true);
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << DescribeState();
   for (const EntryNumber file : order) (void)Read(0, file);
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) > 0; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) > 0; })) << DescribeState();
   turns_ = true;
   ReadAll(1, 2);
   EXPECT_LE(mount_->dropped().size(), 2 * order.size()) << "each once while the order was read, and once now";
@@ -164,12 +164,12 @@ TEST_F(TurnsTest, WhatIsPredictedOfAnotherViewComesWhenItsTurnHasCome) {
   prefetcher_->Predict(Shared(first), 0, true);
   prefetcher_->Predict(Shared(second), 1, false);
   prefetcher_->Predict(Shared(third), 0, false);
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << DescribeState();
   for (const EntryNumber file : first) (void)Read(0, file);
-  ASSERT_TRUE(WaitUntil([&] { return mount_->selected() == 1; })) << Told();
-  for (const EntryNumber file : second) ASSERT_TRUE(WaitPushed(file)) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return mount_->selected() == 1; })) << DescribeState();
+  for (const EntryNumber file : second) ASSERT_TRUE(WaitPushed(file)) << DescribeState();
   for (const EntryNumber file : second) EXPECT_TRUE(Read(1, file)) << file;
-  EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return mount_->selected() == 0; })) << DescribeState();
   for (const EntryNumber file : third) EXPECT_TRUE(Read(0, file)) << file;
   EXPECT_TRUE(mount_->dropped().empty());
 }
@@ -181,9 +181,9 @@ TEST_F(TurnsTest, WhatIsPredictedNoLongerDoesNotCome) {
   prefetcher_->Predict(Shared(first), 0, true);
   prefetcher_->Predict(Shared(FilesOf(1, 2)), 1, false);
   prefetcher_->Predict(Shared(first), 0, true);
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << DescribeState();
   for (const EntryNumber file : first) (void)Read(0, file);
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
   EXPECT_EQ(mount_->selected(), 0U);
 }
 

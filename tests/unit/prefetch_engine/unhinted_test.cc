@@ -26,7 +26,7 @@ TEST_F(PrefetchEngineTest, APassOverMoreFilesThanMemoryHolds) {
   const auto there = [this](EntryNumber file) { return mount_->Pages(file).has_value(); };
   EXPECT_TRUE(WaitUntil([&] {
     return std::count_if(files_.begin() + static_cast<ptrdiff_t>(end), files_.end(), there) > 100;
-  })) << Told();
+  })) << DescribeState();
 }
 
 // After an order has ended, a pass in path order is recognised as before it.
@@ -36,7 +36,7 @@ TEST_F(PrefetchEngineTest, PathOrderAfterAnOrder) {
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(Follow(order));
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << DescribeState();
   mount_->ReclaimAll();
   prefetcher_->Drop();
   for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
@@ -48,7 +48,7 @@ TEST_F(PrefetchEngineTest, AFoundOrderIsFollowedInPlaceOfARecognisedPass) {
   WriteFiles(6000, 6000);
   StartEngine({});
   for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
-  ASSERT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) > 0; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) > 0; })) << DescribeState();
   Order order(files_.begin() + 3000, files_.end());
   std::shuffle(order.begin(), order.end(), std::mt19937_64(1));
   prefetcher_->Predict(Shared(order), 0, true);
@@ -63,7 +63,7 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
   const Order order = Shuffled(1);
   for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
   ASSERT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); }))
-      << retained_cache_->block_count() << Told();
+      << retained_cache_->block_count() << DescribeState();
   const size_t disk_reads = demand_->seen().size() + ahead_->seen().size();
   mount_->ReclaimAll();
   for (const EntryNumber file : order) ReadAsReader(file);
@@ -77,7 +77,8 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtToThePageCache) {
   StartEngine({.retained_bytes = 32 << 20, .reusable_bytes = 64 << 20});
   const Order order = Shuffled(1);
   for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
-  for (const EntryNumber file : order) EXPECT_TRUE(mount_->WaitFor(file, content_[file].size())) << file << Told();
+  for (const EntryNumber file : order)
+    EXPECT_TRUE(mount_->WaitFor(file, content_[file].size())) << file << DescribeState();
   // Those that were read before anybody could know.
   EXPECT_LE(retained_cache_->block_count(), 10U);
   const size_t disk_reads = demand_->seen().size() + ahead_->seen().size();
@@ -89,7 +90,7 @@ TEST_F(PrefetchEngineTest, WhatOthersAreToFindIsKeptAllTheSame) {
   WriteFiles(300, 60'000);
   StartEngine({.retained_bytes = 32 << 20, .reusable_bytes = 64 << 20, .retains_read = true});
   for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
-  EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << DescribeState();
 }
 
 // Nor where the tables have no room to know of each file whether it was left in the page cache.
@@ -97,7 +98,7 @@ TEST_F(PrefetchEngineTest, WhatCannotBeKnownToBeLeftIsKept) {
   WriteFiles(300, 60'000);
   StartEngine({.retained_bytes = 32 << 20, .order_bytes = Prefetcher::OrderBytes(300) - 1, .reusable_bytes = 64 << 20});
   for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
-  EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << DescribeState();
 }
 
 // With no order and more data than room, what came first stays: in each shuffled epoch it is a hit again.

@@ -23,7 +23,7 @@ class WarmTest : public PrefetchEngineTest {
       report = Now(run);
       return !report.running;
     })) << report.kept_files
-        << " of " << report.planned_files << " files: " << Told();
+        << " of " << report.planned_files << " files: " << DescribeState();
     return report;
   }
   WarmReport Warm(const Order& files) { return AtEnd(Begin(files)); }

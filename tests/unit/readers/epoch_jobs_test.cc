@@ -28,7 +28,7 @@ TEST(EpochWatchTest, WhoReadsOnAfterAllWasForgottenIsANewJob) {
   const auto see = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       trace.processes().SetNow(accesses[i].time_us);
-      (void)watch.See(accesses[i]);
+      (void)watch.OnAccess(accesses[i]);
     }
   };
   see(0, 600);
@@ -117,7 +117,7 @@ TEST(EpochWatchTest, InvisibleReadersAreOneStreamWithEpochs) {
       }
       EXPECT_EQ(FilesOf(pass.streams[0]), truth);
       EXPECT_EQ(pass.epoch, number);
-      EXPECT_FALSE(pass.streams[0].sure);
+      EXPECT_FALSE(pass.streams[0].starts_at_first_read);
     }
   }
 }

@@ -14,7 +14,7 @@ namespace augur {
 namespace {
 
 TEST(EpochWatchTest, HalfOfTheFilesInThePageCache) {
-  uint64_t sure = 0;
+  uint64_t known_starts = 0;
   for (uint64_t seed = 0; seed < 20; seed++) {
     for (const bool opens : {false, true}) {
       SCOPED_TRACE("seed " + std::to_string(seed) + (opens ? ", opens told" : ""));
@@ -45,11 +45,11 @@ TEST(EpochWatchTest, HalfOfTheFilesInThePageCache) {
             continue;
           }
           EXPECT_EQ(FilesOf(stream), truth[stream.pid]);
-          if (stream.sure) {
+          if (stream.starts_at_first_read) {
             EXPECT_EQ(stream.reads[0].file, all.at(stream.pid)[0]);
           }
-          sure += stream.sure ? 1 : 0;
-          EXPECT_FALSE(stream.sure && !opens);
+          known_starts += stream.starts_at_first_read ? 1 : 0;
+          EXPECT_FALSE(stream.starts_at_first_read && !opens);
           // What is said to have been overlooked before a read is what was.
           for (size_t i = 0; opens && i < std::min<size_t>(stream.reads.size(), 20); i++) {
             const EntryNumber file = stream.reads[i].file;
@@ -65,7 +65,7 @@ TEST(EpochWatchTest, HalfOfTheFilesInThePageCache) {
       }
     }
   }
-  EXPECT_GT(sure, 10U);
+  EXPECT_GT(known_starts, 10U);
 }
 
 TEST(EpochWatchTest, PersistentWorkersWithHalfOfTheFilesInThePageCache) {
@@ -92,7 +92,7 @@ TEST(EpochWatchTest, PersistentWorkersWithHalfOfTheFilesInThePageCache) {
         const std::map<uint32_t, Order> all = StreamsOf(trace.Reads(), 0, number);
         for (const EpochStream& stream : pass.streams) {
           seen += stream.read_count;
-          if (stream.sure) {
+          if (stream.starts_at_first_read) {
             EXPECT_EQ(stream.reads[0].file, all.at(stream.pid)[0]);
           }
         }

@@ -15,7 +15,7 @@ void EpochPlayer::Play() {
   uint64_t count = 0;
   for (const Access& access : trace_.Accesses()) {
     trace_.processes().SetNow(access.time_us);
-    if (const auto seen = watch_.See(access)) jobs_.insert(seen->job);
+    if (const auto seen = watch_.OnAccess(access)) jobs_.insert(seen->job);
     if (access.time_us > kept_us_ + 100'000) {  // before a job may have ended
       Keep();
       kept_us_ = access.time_us;

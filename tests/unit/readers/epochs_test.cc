@@ -34,10 +34,10 @@ TEST(EpochWatchTest, NewWorkersBeginAnEpoch) {
         ASSERT_EQ(passes.size(), 6U);
         for (const auto& [number, pass] : passes) {
           EXPECT_EQ(pass.epoch, number);
-          EXPECT_EQ(pass.set, 0U);
+          EXPECT_EQ(pass.dataset, 0U);
           EXPECT_TRUE(pass.new_processes);
           ExpectEpoch(pass, StreamsOf(trace.Reads(), 0, number));
-          for (const EpochStream& stream : pass.streams) EXPECT_EQ(stream.sure, opens);
+          for (const EpochStream& stream : pass.streams) EXPECT_EQ(stream.starts_at_first_read, opens);
           EXPECT_TRUE(std::is_sorted(pass.streams.begin(), pass.streams.end(),
                                      [](const auto& a, const auto& b) { return a.pid < b.pid; }));
         }
@@ -80,7 +80,7 @@ TEST(EpochWatchTest, FilesThatComeAgainBeginAnEpochOfTheSameProcesses) {
         ASSERT_EQ(passes.size(), 5U);
         for (const auto& [number, pass] : passes) {
           EXPECT_EQ(pass.epoch, number);
-          EXPECT_EQ(pass.set, 0U);
+          EXPECT_EQ(pass.dataset, 0U);
           const std::map<uint32_t, Order> truth = StreamsOf(trace.Reads(), 0, number);
           if (!plan.overlapping) {
             ExpectEpoch(pass, truth);
@@ -127,14 +127,14 @@ TEST(EpochWatchTest, PaddingDoesNotMakeAnEpoch) {
     EXPECT_EQ(passes.size(), 6U);
     for (const auto& [number, pass] : passes) {
       for (const EpochStream& stream : pass.streams) {
-        if (!stream.sure) continue;
+        if (!stream.starts_at_first_read) continue;
         EXPECT_EQ(stream.reads[0].file, StreamsOf(trace.Reads(), 0, number)[stream.pid][0]) << "pass " << number;
       }
     }
   }
 }
 
-TEST(EpochWatchTest, ValidationIsASetOfItsOwn) {
+TEST(EpochWatchTest, ValidationIsADatasetOfItsOwn) {
   for (uint64_t seed = 0; seed < 10; seed++) {
     for (const bool persistent : {false, true}) {
       SCOPED_TRACE("seed " + std::to_string(seed) + (persistent ? ", persistent" : ""));
@@ -152,7 +152,7 @@ TEST(EpochWatchTest, ValidationIsASetOfItsOwn) {
       ASSERT_EQ(passes.size(), 10U);
       for (const auto& [number, pass] : passes) {
         const bool validation = number % 2 == 1;
-        EXPECT_EQ(pass.set, validation ? 1U : 0U);
+        EXPECT_EQ(pass.dataset, validation ? 1U : 0U);
         EXPECT_EQ(pass.epoch, number / 2);
         ExpectEpoch(pass, StreamsOf(trace.Reads(), 0, number / 2, validation));
       }
@@ -178,7 +178,7 @@ TEST(EpochWatchTest, ValidationByTheScriptItselfIsSeenByItsFolder) {
       ASSERT_EQ(passes.size(), 6U);
       for (const auto& [number, pass] : passes) {
         const bool validation = number % 2 == 1;
-        EXPECT_EQ(pass.set, validation ? 1U : 0U);
+        EXPECT_EQ(pass.dataset, validation ? 1U : 0U);
         EXPECT_EQ(pass.epoch, number / 2);
         ASSERT_EQ(pass.streams.size(), 1U);
         Order truth = StreamsOf(trace.Reads(), 0, number / 2, validation).begin()->second;

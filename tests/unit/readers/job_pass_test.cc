@@ -30,7 +30,7 @@ TEST_F(JobPassTest, KeepsTheFirstReadsOfEachStreamWithinTheBudget) {
   EXPECT_EQ(epoch.job, 3U);
   EXPECT_EQ(epoch.pass, 7U);
   EXPECT_EQ(epoch.files, 6U);
-  EXPECT_EQ(epoch.set_files, 10U);
+  EXPECT_EQ(epoch.dataset_files, 10U);
   ASSERT_EQ(epoch.streams.size(), 2U);
   EXPECT_EQ(epoch.streams[0].read_count, 4U);
   EXPECT_EQ(epoch.streams[0].reads.size(), 3U);

@@ -19,18 +19,18 @@ class StreamsTest : public testing::Test {
   StreamsTest() { fake_.SetNow(kNow); }
 
   StreamRead Read(EntryNumber file, uint32_t thread, uint64_t after_us = 0) {
-    const Streams::Told told =
+    const Streams::Attribution attribution =
         streams_.Take({.file = file, .reader = thread, .read = true, .time_us = kNow + after_us});
-    EXPECT_TRUE(told.read);
-    return told.read.value_or(StreamRead());
+    EXPECT_TRUE(attribution.read);
+    return attribution.read.value_or(StreamRead());
   }
-  // An open that nobody can be named for.
-  StreamRead Unnamed(EntryNumber file, uint64_t after_us = 0) {
-    const Streams::Told told = Open(file, after_us);
-    EXPECT_TRUE(told.read);
-    return told.read.value_or(StreamRead());
+  // An unattributed open.
+  StreamRead Unattributed(EntryNumber file, uint64_t after_us = 0) {
+    const Streams::Attribution attribution = Open(file, after_us);
+    EXPECT_TRUE(attribution.read);
+    return attribution.read.value_or(StreamRead());
   }
-  Streams::Told Open(EntryNumber file, uint64_t after_us = 0) {
+  Streams::Attribution Open(EntryNumber file, uint64_t after_us = 0) {
     return streams_.Take({.file = file, .reader = 0, .read = false, .time_us = kNow + after_us});
   }
 
@@ -53,24 +53,24 @@ TEST_F(StreamsTest, WorkersAreStreamsOfOneJob) {
 TEST_F(StreamsTest, ThreadsOfAPoolAreOneStreamThatSaysSo) {
   const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
   const auto first = Read(1, script);
-  EXPECT_FALSE(first.pool);
-  const auto pool = Read(2, fake_.AddThread(script));
-  EXPECT_TRUE(pool.pool);
-  EXPECT_EQ(pool.stream, first.stream);
-  EXPECT_FALSE(Read(3, fake_.Fork(script, 2'000'000)).pool) << "a worker process";
+  EXPECT_FALSE(first.by_other_thread);
+  const auto other = Read(2, fake_.AddThread(script));
+  EXPECT_TRUE(other.by_other_thread);
+  EXPECT_EQ(other.stream, first.stream);
+  EXPECT_FALSE(Read(3, fake_.Fork(script, 2'000'000)).by_other_thread) << "a worker process";
 }
 
 TEST_F(StreamsTest, AnEpochKnowsWhetherAPoolReadsIt) {
   const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
-  for (const bool pool : {false, true}) {
+  for (const bool multithreaded : {false, true}) {
     ProcessTable table(&fake_);
     EpochWatch watch(&table);
-    const uint32_t reader = pool ? fake_.AddThread(script) : script;
-    const auto seen = watch.See({.file = 1, .reader = reader, .read = true, .time_us = kNow});
+    const uint32_t reader = multithreaded ? fake_.AddThread(script) : script;
+    const auto seen = watch.OnAccess({.file = 1, .reader = reader, .read = true, .time_us = kNow});
     ASSERT_TRUE(seen);
-    const std::optional<EpochStart> epoch = watch.Running(seen.value_or(EpochWatch::Seen()).job);
+    const std::optional<EpochStart> epoch = watch.Running(seen.value_or(EpochWatch::PassRead()).job);
     ASSERT_TRUE(epoch);
-    EXPECT_EQ(epoch.value_or(EpochStart()).streams.at(0).pool, pool);
+    EXPECT_EQ(epoch.value_or(EpochStart()).streams.at(0).multithreaded, multithreaded);
   }
 }
 
@@ -110,7 +110,7 @@ TEST_F(StreamsTest, AReadAndItsOpenAreOneRead) {
 TEST_F(StreamsTest, AnOpenBeforeItsReadGetsItsNameLater) {
   const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
   const JobId job = Read(1, script).job;
-  const auto open = Unnamed(7, 5000);
+  const auto open = Unattributed(7, 5000);
   EXPECT_EQ(open.job, job) << "nobody else reads";
   EXPECT_EQ(open.stream, 0U);
   const auto read = Read(7, script, 9000);
@@ -130,27 +130,27 @@ TEST_F(StreamsTest, ARepetitionAtOnceIsNoRead) {
 
 TEST_F(StreamsTest, OpensOfNobodyGoToTheOnlyJobOrToNone) {
   const uint32_t shell = fake_.Spawn(0, "bash", 1'000'000);
-  EXPECT_EQ(Unnamed(1).job, 0U);
+  EXPECT_EQ(Unattributed(1).job, 0U);
   const JobId job = Read(2, fake_.Spawn(shell, "python", 2'000'000)).job;
-  EXPECT_EQ(Unnamed(3).job, job);
+  EXPECT_EQ(Unattributed(3).job, job);
   const uint32_t other = fake_.Spawn(shell, "python", 2'000'000);
   Read(4, other);
-  EXPECT_EQ(Unnamed(5).job, 0U);
-  EXPECT_EQ(Unnamed(6).unattributed, 3U);
-  EXPECT_EQ(streams_.UnnamedBefore(kNow), 0U);
-  EXPECT_EQ(streams_.UnnamedBefore(kNow + 1), 4U);
+  EXPECT_EQ(Unattributed(5).job, 0U);
+  EXPECT_EQ(Unattributed(6).unattributed, 3U);
+  EXPECT_EQ(streams_.UnattributedBefore(kNow), 0U);
+  EXPECT_EQ(streams_.UnattributedBefore(kNow + 1), 4U);
   // The other one has gone.
   fake_.End(other, kNow + 1);
   fake_.SetNow(kNow + 1'000'000);
   EXPECT_EQ(streams_.TakeEnded().size(), 1U);
-  EXPECT_EQ(Unnamed(8, 1'000'000).job, job);
+  EXPECT_EQ(Unattributed(8, 1'000'000).job, job);
 }
 
 TEST_F(StreamsTest, AJobThatIsSilentDoesNotTakeOpensFromTheOther) {
   const uint32_t shell = fake_.Spawn(0, "bash", 1'000'000);
   Read(1, fake_.Spawn(shell, "python", 2'000'000));
   const JobId job = Read(2, fake_.Spawn(shell, "python", 2'000'000), 2 * Streams::kActiveUs).job;
-  EXPECT_EQ(Unnamed(3, 2 * Streams::kActiveUs).job, job);
+  EXPECT_EQ(Unattributed(3, 2 * Streams::kActiveUs).job, job);
 }
 
 // Any of them may have been of any stream.
@@ -160,12 +160,12 @@ TEST_F(StreamsTest, LostAccessesCountAsReadsOfNobody) {
   ASSERT_TRUE(Open(1, 10).open);
   streams_.Missed(7000, kNow + 20);
   (void)Read(2, script, 30);
-  const Streams::Told told = Open(2, 40);
-  ASSERT_TRUE(told.open);
-  EXPECT_EQ(told.open->unattributed, 7000U);
-  EXPECT_EQ(Unnamed(3, 50).unattributed, 7000U);
-  EXPECT_EQ(streams_.UnnamedBefore(kNow + 60), 7001U);
-  EXPECT_LT(streams_.UnnamedBefore(kNow + 10), 7000U);
+  const Streams::Attribution attribution = Open(2, 40);
+  ASSERT_TRUE(attribution.open);
+  EXPECT_EQ(attribution.open->unattributed, 7000U);
+  EXPECT_EQ(Unattributed(3, 50).unattributed, 7000U);
+  EXPECT_EQ(streams_.UnattributedBefore(kNow + 60), 7001U);
+  EXPECT_LT(streams_.UnattributedBefore(kNow + 10), 7000U);
 }
 
 TEST_F(StreamsTest, InvisibleReadersAreJobZero) {
@@ -174,7 +174,7 @@ TEST_F(StreamsTest, InvisibleReadersAreJobZero) {
   EXPECT_EQ(read.stream, 0U);
   EXPECT_TRUE(Open(1, 1000).open);
   Read(2, fake_.Spawn(0, "python", 1'000'000));
-  EXPECT_EQ(Unnamed(3, 1000).job, 0U) << "it may be theirs";
+  EXPECT_EQ(Unattributed(3, 1000).job, 0U) << "it may be theirs";
 }
 
 TEST_F(StreamsTest, AJobEndsWithItsLastProcess) {

@@ -214,11 +214,11 @@ const std::vector<TrueRead>& TraceSimulation::Reads() {
 }
 
 std::vector<Access> TraceSimulation::Accesses() {
-  struct Told {
+  struct TimedAccess {
     uint64_t time_us;
     Access access;
   };
-  std::vector<Told> told;
+  std::vector<TimedAccess> told;
   for (const TrueRead& read : Reads()) {
     // The helper looks at its queue every 10 ms, or oftener.
     const uint64_t open_us = (read.time_us / 10000 + 1) * 10000;
@@ -231,10 +231,11 @@ std::vector<Access> TraceSimulation::Accesses() {
         {read.time_us,
          {.file = read.file, .reader = visible_[read.job] ? read.thread : 0, .read = true, .time_us = read.time_us}});
   }
-  std::stable_sort(told.begin(), told.end(), [](const Told& a, const Told& b) { return a.time_us < b.time_us; });
+  std::stable_sort(told.begin(), told.end(),
+                   [](const TimedAccess& a, const TimedAccess& b) { return a.time_us < b.time_us; });
   std::vector<Access> accesses;
   accesses.reserve(told.size());
-  for (const Told& one : told) accesses.push_back(one.access);
+  for (const TimedAccess& one : told) accesses.push_back(one.access);
   return accesses;
 }
 

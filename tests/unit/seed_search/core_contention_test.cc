@@ -21,8 +21,8 @@ constexpr CoreContention::Look kFree = {.own = CoreContention::kWindow};
 constexpr CoreContention::Look kHalf = {.own = CoreContention::kWindow / 2, .waited = CoreContention::kWindow / 2};
 
 // A window in which so many threads more want a core than there are, and this worker need not wait.
-CoreContention::Look Crowded(int crowd, unsigned workers) {
-  return {.own = CoreContention::kWindow, .waited = Time::zero(), .crowd = crowd, .workers = workers};
+CoreContention::Look WithExcess(int excess_threads, unsigned workers) {
+  return {.own = CoreContention::kWindow, .waited = Time::zero(), .excess_threads = excess_threads, .workers = workers};
 }
 
 // Chance adds up to half of it.
@@ -42,8 +42,9 @@ TEST(CoreContention, WhoNeedNotWaitGoesOn) {
 TEST(CoreContention, WhoWaitsNowAndThenGoesOn) {
   CoreContention core_contention(1);
   for (int i = 0; i < 1000; ++i) {
-    EXPECT_EQ(core_contention.Pass({.own = milliseconds(3), .waited = milliseconds(1), .crowd = i % 4 == 0 ? 1 : 0}),
-              Time::zero());
+    EXPECT_EQ(
+        core_contention.Pass({.own = milliseconds(3), .waited = milliseconds(1), .excess_threads = i % 4 == 0 ? 1 : 0}),
+        Time::zero());
   }
 }
 
@@ -76,22 +77,22 @@ TEST(CoreContention, WhoCameLastGoesFirst) {
   for (uint32_t seed = 1; seed <= 100; ++seed) {
     CoreContention core_contention(seed);
     ExpectPause(core_contention.Pass(kHalf), CoreContention::kPauseMin);
-    ExpectPause(core_contention.Pass(Crowded(1, 8)), 2 * CoreContention::kPauseMin);  // back for one window
+    ExpectPause(core_contention.Pass(WithExcess(1, 8)), 2 * CoreContention::kPauseMin);  // back for one window
     EXPECT_EQ(core_contention.Pass(kFree), Time::zero());
-    EXPECT_EQ(core_contention.Pass(Crowded(8, 8)), Time::zero()) << "another may have come";
+    EXPECT_EQ(core_contention.Pass(WithExcess(8, 8)), Time::zero()) << "another may have come";
     EXPECT_EQ(core_contention.Pass(kFree), Time::zero());
   }
 }
 
 TEST(CoreContention, OfThoseWhoAreThereAsManyGoAsAreTooMany) {
-  for (const int crowd : {2, 4, 8}) {
+  for (const int excess_threads : {2, 4, 8}) {
     int gone = 0;
     for (uint32_t seed = 1; seed <= 1000; ++seed) {
       CoreContention core_contention(seed * 7919);
-      EXPECT_EQ(core_contention.Pass(Crowded(crowd, 8)), Time::zero());
-      if (core_contention.Pass(Crowded(crowd, 8)) > Time::zero()) ++gone;
+      EXPECT_EQ(core_contention.Pass(WithExcess(excess_threads, 8)), Time::zero());
+      if (core_contention.Pass(WithExcess(excess_threads, 8)) > Time::zero()) ++gone;
     }
-    EXPECT_NEAR(gone, 125 * crowd, 70) << crowd << " of 8";
+    EXPECT_NEAR(gone, 125 * excess_threads, 70) << excess_threads << " of 8";
   }
 }
 
@@ -99,17 +100,17 @@ TEST(CoreContention, OfThoseWhoAreThereAsManyGoAsAreTooMany) {
 // one, wherever the kernel puts him: the workers cannot know by their own waiting.
 double WorkersAtWork(unsigned cores, unsigned others) {
   constexpr int kSteps = 100'000;
-  std::vector<CoreContention> courtesies;
-  for (unsigned i = 0; i < cores; ++i) courtesies.emplace_back(i + 1);
+  std::vector<CoreContention> contentions;
+  for (unsigned i = 0; i < cores; ++i) contentions.emplace_back(i + 1);
   std::vector<int> back(cores, 0);
   int64_t sum = 0;
   for (int now = 0; now < kSteps; ++now) {
     const auto at_work = static_cast<unsigned>(std::ranges::count_if(back, [now](int at) { return at <= now; }));
-    const int crowd = std::max(0, static_cast<int>(at_work + others) - static_cast<int>(cores));
+    const int excess_threads = std::max(0, static_cast<int>(at_work + others) - static_cast<int>(cores));
     for (unsigned i = 0; i < cores; ++i) {
       if (back[i] > now) continue;
-      const Time away =
-          courtesies[i].Pass({.own = milliseconds(1), .waited = Time::zero(), .crowd = crowd, .workers = at_work});
+      const Time away = contentions[i].Pass(
+          {.own = milliseconds(1), .waited = Time::zero(), .excess_threads = excess_threads, .workers = at_work});
       back[i] = now + 1 + static_cast<int>(away / milliseconds(1));
     }
     sum += at_work;
@@ -136,10 +137,10 @@ TEST(RunQueueLength, IsWhoWantsACoreBeyondThoseThatThereAre) {
       }
     });
   }
-  const RunQueueLength crowd;
+  const RunQueueLength run_queue;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   int most = 0;
-  while (most < 2 && std::chrono::steady_clock::now() < end) most = std::max(most, crowd.Now());
+  while (most < 2 && std::chrono::steady_clock::now() < end) most = std::max(most, run_queue.Now());
   ends.store(true);
   for (std::thread& thread : busy) thread.join();
   EXPECT_GE(most, 2);

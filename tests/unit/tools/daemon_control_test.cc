@@ -123,8 +123,8 @@ TEST_F(DaemonControlTest, TellsOfJobs) {
       {.mount_point = "/mnt", .order_prefix = {}, .facts = {}, .prefetch = &prefetch_, .predictor = &predictor});
   ASSERT_TRUE(predictor.Start().ok());
   const auto self = static_cast<uint32_t>(getpid());
-  predictor.SawRead(0, EntryOf("a"), self);
-  predictor.SawRead(0, EntryOf("b/c"), self);
+  predictor.OnRead(0, EntryOf("a"), self);
+  predictor.OnRead(0, EntryOf("b/c"), self);
   predictor.Flush();
   // The table of what is known is made after the reads were taken in.
   std::vector<OrderReport> jobs;

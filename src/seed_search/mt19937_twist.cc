@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once for each set of vector instructions, as seed_block.cc.
-#include "seed_search/chain_block.h"
+#include "seed_search/mt19937_twist.h"
 
 #include <hwy/detect_targets.h>
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "seed_search/chain_block.cc"
+#define HWY_TARGET_INCLUDE "seed_search/mt19937_twist.cc"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
@@ -32,7 +32,7 @@ HWY_INLINE Vector NewWords(const uint32_t* here, const uint32_t* middle) {
 
 // From one state into another, so that a vector may reach over the end of its part: what it writes too much is written
 // again by the part that follows, or lies behind the words.
-bool Twist(ChainState* from, ChainState* to, uint32_t wanted) {
+bool Twist(TwistState* from, TwistState* to, uint32_t wanted) {
   const Words d;
   const size_t lanes = hn::Lanes(d);
   uint32_t* const old_words = from->words.data();
@@ -66,7 +66,7 @@ namespace {
 HWY_EXPORT(Twist);
 }  // namespace
 
-bool TwistAndLook(ChainState* from, ChainState* to, uint32_t wanted) {
+bool TwistAndLook(TwistState* from, TwistState* to, uint32_t wanted) {
   return HWY_DYNAMIC_DISPATCH(Twist)(from, to, wanted);
 }
 }  // namespace augur

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "seed_search/chain_scan.h"
+#include "seed_search/mt19937_scan.h"
 
 #include <array>
 #include <utility>
 
 #include "samplers/mt19937.h"
-#include "seed_search/chain_block.h"
+#include "seed_search/mt19937_twist.h"
 
 namespace augur {
 namespace {
@@ -24,12 +24,12 @@ uint32_t Untemper(uint32_t output) {
 
 }  // namespace
 
-struct ChainScan::State {
-  std::array<ChainState, 2> states;
+struct Mt19937Scan::State {
+  std::array<TwistState, 2> states;
   size_t now = 0;
 };
 
-ChainScan::ChainScan(uint32_t seed) : state_(std::make_unique<State>()) {
+Mt19937Scan::Mt19937Scan(uint32_t seed) : state_(std::make_unique<State>()) {
   // Source: init_genrand of mt19937ar.
   uint32_t* const words = state_->states[0].words.data();
   words[0] = seed;
@@ -38,16 +38,17 @@ ChainScan::ChainScan(uint32_t seed) : state_(std::make_unique<State>()) {
   }
 }
 
-ChainScan::~ChainScan() = default;
-ChainScan::ChainScan(ChainScan&&) noexcept = default;
-ChainScan& ChainScan::operator=(ChainScan&&) noexcept = default;
+Mt19937Scan::~Mt19937Scan() = default;
+Mt19937Scan::Mt19937Scan(Mt19937Scan&&) noexcept = default;
+Mt19937Scan& Mt19937Scan::operator=(Mt19937Scan&&) noexcept = default;
 
-void ChainScan::Find(uint32_t value, uint64_t count, const std::atomic<bool>* stop, std::vector<uint64_t>* positions) {
+void Mt19937Scan::Find(uint32_t value, uint64_t count, const std::atomic<bool>* stop,
+                       std::vector<uint64_t>* positions) {
   const uint32_t wanted = Untemper(value);
   for (uint64_t looked = 0; looked < count; looked += Mt19937::kWords) {
     // A block takes 0.1 to 0.8 microseconds.
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
-    ChainState& to = state_->states[1 - state_->now];
+    TwistState& to = state_->states[1 - state_->now];
     if (TwistAndLook(&state_->states[state_->now], &to, wanted)) {
       for (size_t k = 0; k < Mt19937::kWords; ++k) {
         if (to.words[k] == wanted) positions->push_back(position_ + k);

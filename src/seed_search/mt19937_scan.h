@@ -8,19 +8,19 @@
 
 namespace augur {
 
-// ChainScan looks for a value in the outputs of mt19937(seed), one block of 624 after the other. It is for the seed
+// Mt19937Scan looks for a value in the outputs of mt19937(seed), one block of 624 after the other. It is for the seed
 // that one epoch drew from a script's generator: where that lies says where the next epochs' seeds lie (10^2 to 1.5 x
 // 10^8 outputs in, behind the model's initial values). Not thread-safe; each seed of a dictionary gets a scan of its
 // own, and keeps it (5 KB) where the search may have to go on later.
 //
 // A value that is not of this stream turns up by chance once in 2^32 outputs, so 10^8 outputs give a false position in
 // 2 % of all cases: the epoch after has to confirm it.
-class ChainScan {
+class Mt19937Scan {
  public:
-  explicit ChainScan(uint32_t seed);
-  ~ChainScan();
-  ChainScan(ChainScan&&) noexcept;
-  ChainScan& operator=(ChainScan&&) noexcept;
+  explicit Mt19937Scan(uint32_t seed);
+  ~Mt19937Scan();
+  Mt19937Scan(Mt19937Scan&&) noexcept;
+  Mt19937Scan& operator=(Mt19937Scan&&) noexcept;
 
   // Looks at the next `count` outputs, rounded up to whole blocks of 624. Appends the number of each that is `value`
   // (the first output is 0), in ascending order, to *positions. Ends early, at a block's end, when *stop (not null)

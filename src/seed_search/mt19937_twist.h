@@ -10,14 +10,14 @@
 namespace augur {
 
 // A state of mt19937, with room behind it for the vectors that reach over its end.
-inline constexpr size_t kChainPad = 64;
-struct alignas(64) ChainState {
-  std::array<uint32_t, Mt19937::kWords + kChainPad> words;
+inline constexpr size_t kTwistPad = 64;
+struct alignas(64) TwistState {
+  std::array<uint32_t, Mt19937::kWords + kTwistPad> words;
 };
 
 // Puts the state after `from` into *to (another one), and returns whether any of its words may be `wanted`: false is
 // sure, true is right but for a chance of 1 in 10^8. Writes to what lies behind the words of both. Safe from any
 // thread.
-bool TwistAndLook(ChainState* from, ChainState* to, uint32_t wanted);
+bool TwistAndLook(TwistState* from, TwistState* to, uint32_t wanted);
 
 }  // namespace augur

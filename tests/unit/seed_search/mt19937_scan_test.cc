@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "seed_search/chain_scan.h"
+#include "seed_search/mt19937_scan.h"
 
 #include <gtest/gtest.h>
 
@@ -24,12 +24,12 @@ std::vector<uint32_t> Outputs(uint32_t seed, size_t count) {
   return outputs;
 }
 
-TEST(ChainScan, FindsEveryOutputOfItsStream) {
+TEST(Mt19937Scan, FindsEveryOutputOfItsStream) {
   for (const uint32_t seed : {0U, 42U, 0xffffffffU}) {
     const std::vector<uint32_t> outputs = Outputs(seed, 3 * kBlock);
     ForEachTarget([&] {
       for (size_t position = 0; position < outputs.size(); position += position % kBlock == 623 ? 1 : 7) {
-        ChainScan scan(seed);
+        Mt19937Scan scan(seed);
         std::vector<uint64_t> positions;
         scan.Find(outputs[position], 3 * kBlock, nullptr, &positions);
         ASSERT_EQ(positions, std::vector<uint64_t>{position});
@@ -39,7 +39,7 @@ TEST(ChainScan, FindsEveryOutputOfItsStream) {
   }
 }
 
-TEST(ChainScan, GoesOnWhereItLeftOff) {
+TEST(Mt19937Scan, GoesOnWhereItLeftOff) {
   const uint32_t seed = 1234;
   const std::vector<uint32_t> outputs = Outputs(seed, 4000 * kBlock);
   // First and last of a block, the ends of the twist's parts, and the end of what is looked at.
@@ -47,7 +47,7 @@ TEST(ChainScan, GoesOnWhereItLeftOff) {
       0, 226, 227, 623, 624, 100 * kBlock + 396, 2000 * kBlock + 397, 4000 * kBlock - 1};
   ForEachTarget([&] {
     for (const uint64_t position : positions) {
-      ChainScan scan(seed);
+      Mt19937Scan scan(seed);
       std::vector<uint64_t> found;
       while (scan.position() < outputs.size()) scan.Find(outputs[position], 777 * kBlock - 5, nullptr, &found);
       std::erase_if(found, [&](uint64_t one) { return one >= outputs.size(); });
@@ -58,26 +58,26 @@ TEST(ChainScan, GoesOnWhereItLeftOff) {
 
 // torch 2.15.0: torch.manual_seed(42); torch.nn.Linear(10, 10); then a DataLoader draws its own seed and its sampler's,
 // two outputs each, of which the second is the low half: 110 outputs for the layer, so numbers 111 and 113.
-TEST(ChainScan, FindsWhereTorchDrewTheSeedOfAnEpoch) {
+TEST(Mt19937Scan, FindsWhereTorchDrewTheSeedOfAnEpoch) {
   for (const auto& [position, seed] : {std::pair{111U, 1402481934U}, std::pair{113U, 2450038221U}}) {
-    ChainScan scan(42);
+    Mt19937Scan scan(42);
     std::vector<uint64_t> positions;
     scan.Find(seed, 1'000'000, nullptr, &positions);
     EXPECT_EQ(positions, std::vector<uint64_t>{position});
   }
 }
 
-TEST(ChainScan, FindsNothingInAnotherStream) {
+TEST(Mt19937Scan, FindsNothingInAnotherStream) {
   for (const uint32_t output : Outputs(7, 8)) {
-    ChainScan scan(8);
+    Mt19937Scan scan(8);
     std::vector<uint64_t> positions;
     scan.Find(output, 1'000'000, nullptr, &positions);
     EXPECT_TRUE(positions.empty());
   }
 }
 
-TEST(ChainScan, EndsWhenItIsToldTo) {
-  ChainScan scan(42);
+TEST(Mt19937Scan, EndsWhenItIsToldTo) {
+  Mt19937Scan scan(42);
   const std::atomic<bool> stop = true;
   std::vector<uint64_t> positions;
   scan.Find(1, uint64_t{1} << 62, &stop, &positions);
