@@ -20,6 +20,7 @@ struct FollowedOrder {
   std::string root;
   std::vector<std::string> samplers;
   uint64_t epoch = 0;
+  std::optional<uint64_t> step = {};  // SteppedSampler
   RankSubset share = {};
   bool share_given = false;
   bool piece_guessed = false;
