@@ -72,7 +72,7 @@ struct LastingState {
 
   // What tells one layout from another. To be raised when a member changes its meaning or its place; a change of size
   // is seen without that. A new counter changes nothing: a daemon finds those of LastingStatistics by name.
-  static constexpr uint32_t kLayout = 7;
+  static constexpr uint32_t kLayout = 8;
   struct Header {
     std::array<char, 8> magic;
     uint32_t layout;

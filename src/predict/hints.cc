@@ -72,15 +72,21 @@ void Hints::Add(SamplerDescription spec, std::unordered_map<JobId, uint32_t> run
   hints_.pop_back();
 }
 
-void Hints::AddEarlier(SamplerDescription spec) {
-  Add(std::move(spec), {});
-  hints_.front().is_earlier = true;
+void Hints::AddEarlier(Earlier earlier) {
+  Add(std::move(earlier.spec), {});
+  Hint& hint = hints_.front();
+  hint.is_earlier = true;
+  hint.last_epoch = earlier.last_epoch;
+  hint.list = std::move(earlier.list);
 }
 
 std::vector<std::vector<std::string>> Hints::Words() const {
   std::vector<std::vector<std::string>> words;
   words.reserve(hints_.size());
-  for (const Hint& hint : hints_) words.push_back(hint.spec.words);
+  for (const Hint& hint : hints_) {
+    words.push_back({std::to_string(hint.last_epoch), hint.list});
+    words.back().insert(words.back().end(), hint.spec.words.begin(), hint.spec.words.end());
+  }
   return words;
 }
 

@@ -40,11 +40,18 @@ class Hints {
   // one is dropped.
   void Add(SamplerDescription spec, std::unordered_map<JobId, uint32_t> running);
 
-  // The same of one that an earlier daemon was given: the first pass of each job may have been running then.
-  void AddEarlier(SamplerDescription spec);
+  // A hint that an earlier daemon was given.
+  struct Earlier {
+    SamplerDescription spec;
+    uint64_t last_epoch = 0;  // that has agreed, or the first one
+    std::string list;         // for which one has agreed; empty: none
+  };
+  // The same of such a hint: the first pass of each job may have been running when it was given.
+  void AddEarlier(Earlier earlier);
 
   bool empty() const { return hints_.empty(); }
-  // SamplerDescription::words of each, the newest first.
+  // Of each what the next daemon makes an Earlier of, the newest first: the last epoch, the list, and
+  // SamplerDescription::words.
   std::vector<std::vector<std::string>> Words() const;
   // The sampler of a hint that describes itself so; nullptr: there is none.
   std::shared_ptr<const Sampler> Find(std::string_view described) const;

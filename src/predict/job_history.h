@@ -19,6 +19,9 @@ namespace augur {
 // run. Not synchronized. Memory: an order for each dataset.
 class JobHistory {
  public:
+  // The name of the dataset that an order is of.
+  static std::string DatasetOf(const IdentifiedOrder& order);
+
   // An epoch of this order has begun, after the one that began last.
   void Begin(const IdentifiedOrder& order);
   // The epoch that began last is read in this order instead; or the next ones of its dataset by this share. REQUIRES:
@@ -46,7 +49,6 @@ class JobHistory {
   std::optional<IdentifiedOrder> Next(std::span<const IdentifiedOrder* const> epochs) const;
 
  private:
-  static std::string DatasetOf(const IdentifiedOrder& order);
   // The same where one record has several datasets.
   static std::string ViewKey(const IdentifiedOrder& order);
   // The dataset of which an epoch is to be expected after one of this dataset.

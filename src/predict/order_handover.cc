@@ -2,8 +2,10 @@
 #include "predict/order_handover.h"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -14,9 +16,12 @@
 #include "predict/epoch_reads.h"
 #include "predict/evidence.h"
 #include "predict/guess_text.h"
+#include "predict/job_history.h"
 #include "predict/next_epochs.h"
 #include "predict/recognize_run.h"
+#include "samplers/sampler_description.h"
 #include "samplers/sampler_hint.h"
+#include "samplers/stepped_sampler.h"
 
 namespace augur {
 namespace {
@@ -50,44 +55,71 @@ bool GoesOnWith(const EpochStart& epoch, double bits_min, IdentifiedOrder* order
   return true;
 }
 
+// Of Hints::Words. The store may have more files than the one for which the hint was given.
+std::optional<Hints::Earlier> ReadHint(std::span<const std::string_view> words, uint64_t files) {
+  if (words.size() < 3) return std::nullopt;
+  Hints::Earlier earlier;
+  const std::string_view epoch = words[0];
+  if (std::from_chars(epoch.data(), epoch.data() + epoch.size(), earlier.last_epoch).ec != std::errc()) {
+    return std::nullopt;
+  }
+  earlier.list = words[1];
+  const Result<SamplerHint> hint = ParseSamplerHint(std::vector<std::string>(words.begin() + 2, words.end()));
+  if (!hint.ok()) return std::nullopt;
+  Result<SamplerDescription> description = ResolveSamplerHint(*hint);
+  if (!description.ok()) return std::nullopt;
+  earlier.spec = *std::move(description);
+  SamplerDescription farthest = earlier.spec;
+  farthest.first_epoch = std::max(farthest.first_epoch, earlier.last_epoch);
+  if (const Status reach = farthest.CheckReach(files); !reach.ok()) {
+    spdlog::warn("the hint '{}' is dropped: {}", earlier.spec.Describe(), reach.text());
+    return std::nullopt;
+  }
+  return earlier;
+}
+
 }  // namespace
 
 // Not in the constructor: the daemon before may go on for a while, and what it writes last counts.
 void OrderHandover::Load() {
-  if (loaded_ || parts_.lasting == nullptr) return;
-  loaded_ = true;
+  if (!places_.empty() || parts_.lasting == nullptr) return;
   for (LastingTexts::Text& text : parts_.lasting->followed.texts) {
-    if (std::optional<FollowedOrder> order = ParseFollowed(text.Read())) {
-      earlier_.push_back({.text = &text, .order = *std::move(order)});
-    } else {
-      text.Clear();
-      free_.push_back(&text);
-    }
+    Place& place =
+        places_.emplace_back(Place{.text = &text, .earlier = ParseFollowed(text.Read()), .job = {}, .dataset = {}});
+    if (!place.earlier) Free(&place);
   }
 }
 
-void OrderHandover::DropEarlier() {
-  for (const Earlier& earlier : earlier_) {
-    earlier.text->Clear();
-    free_.push_back(earlier.text);
-  }
-  earlier_.clear();
+void OrderHandover::Free(Place* place) {
+  place->text->Clear();
+  place->earlier.reset();
+  place->job.reset();
+}
+
+OrderHandover::Place* OrderHandover::PlaceOf(JobId job, const std::string& dataset) {
+  const auto place =
+      std::ranges::find_if(places_, [&](const Place& one) { return one.job == job && one.dataset == dataset; });
+  return place != places_.end() ? &*place : nullptr;
 }
 
 std::optional<IdentifiedOrder> OrderHandover::Find(const EpochStart& epoch) {
   Load();
-  const double bits_min = kBits + std::log2(2 * static_cast<double>(earlier_.size()));
-  for (auto it = earlier_.begin(); it != earlier_.end(); ++it) {
-    std::optional<IdentifiedOrder> order = Make(it->order);
+  const auto earlier = std::ranges::count_if(places_, [](const Place& place) { return place.earlier.has_value(); });
+  const double bits_min = kBits + std::log2(2 * static_cast<double>(earlier));
+  for (Place& place : places_) {
+    if (!place.earlier) continue;
+    std::optional<IdentifiedOrder> order = Make(*place.earlier);
     if (!order) continue;
     if (!GoesOnWith(epoch, bits_min, &*order)) {
-      // The daemon may have died at the end of an epoch.
+      // The daemon may have died at the end of an epoch, or in a validation behind it.
       order = OrderAfter(*order);
       if (!order || !GoesOnWith(epoch, bits_min, &*order)) continue;
     }
-    Leave(epoch.job);
-    written_[epoch.job] = it->text;
-    earlier_.erase(it);
+    std::string dataset = JobHistory::DatasetOf(*order);
+    if (Place* const before = PlaceOf(epoch.job, dataset); before != nullptr) Free(before);
+    place.earlier.reset();
+    place.job = epoch.job;
+    place.dataset = std::move(dataset);
     return order;
   }
   return std::nullopt;
@@ -97,37 +129,43 @@ void OrderHandover::Follow(JobId job, const IdentifiedOrder& order) {
   if (parts_.lasting == nullptr) return;
   Load();
   const FollowedOrder followed = Describe(order);
-  if (followed.samplers.empty() && followed.run.empty()) return Leave(job);
-  const auto [at, is_new] = written_.try_emplace(job, nullptr);
-  if (is_new) {
-    if (free_.empty()) {
-      written_.erase(at);
-      return;
-    }
-    at->second = free_.back();
-    free_.pop_back();
+  const std::string dataset = JobHistory::DatasetOf(order);
+  Place* place = PlaceOf(job, dataset);
+  if (followed.samplers.empty() && followed.run.empty()) {
+    if (place != nullptr) Free(place);
+    return;
   }
-  at->second->Write(RenderFollowed(followed));
+  if (place == nullptr) {
+    place = &*std::ranges::min_element(places_, {}, [](const Place& one) {
+      return one.IsFree() ? 0 : one.earlier ? 1 : 2 + one.written;
+    });
+  }
+  *place = {.text = place->text, .earlier = {}, .job = job, .dataset = dataset, .written = ++follows_};
+  place->text->Write(RenderFollowed(followed));
 }
 
 void OrderHandover::Leave(JobId job) {
-  const auto at = written_.find(job);
-  if (at == written_.end()) return;
-  at->second->Clear();
-  free_.push_back(at->second);
-  written_.erase(at);
+  for (Place& place : places_) {
+    if (place.job == job) Free(&place);
+  }
 }
 
-std::vector<SamplerDescription> OrderHandover::TakeHints() {
-  std::vector<SamplerDescription> hints;
+void OrderHandover::Tick(uint64_t now_us) {
+  if (!first_us_) first_us_ = now_us;
+  if (now_us - *first_us_ < kTakeUs) return;
+  for (Place& place : places_) {
+    if (place.earlier) Free(&place);
+  }
+}
+
+std::vector<Hints::Earlier> OrderHandover::TakeHints() {
+  std::vector<Hints::Earlier> hints;
   if (std::exchange(hints_taken_, true) || parts_.lasting == nullptr) return hints;
   for (const LastingTexts::Text& text : parts_.lasting->hints.texts) {
     const std::string written = text.Read();
-    const std::vector<std::string_view> words = Split(written, kBetweenWords);
-    const Result<SamplerHint> hint = ParseSamplerHint(std::vector<std::string>(words.begin(), words.end()));
-    if (!hint.ok()) continue;
-    Result<SamplerDescription> description = ResolveSamplerHint(*hint);
-    if (description.ok()) hints.push_back(*std::move(description));
+    if (std::optional<Hints::Earlier> hint = ReadHint(Split(written, kBetweenWords), parts_.files)) {
+      hints.push_back(*std::move(hint));
+    }
   }
   std::ranges::reverse(hints);
   return hints;
@@ -162,6 +200,9 @@ FollowedOrder OrderHandover::Describe(const IdentifiedOrder& order) const {
     followed.root = order.list->root();
     followed.epoch = guess.epoch;
     followed.samplers = NamesOf(guess);
+    if (const auto* stepped = dynamic_cast<const SteppedSampler*>(order.guess.sampler.get())) {
+      followed.step = stepped->step();
+    }
   }
   return followed;
 }
@@ -192,6 +233,21 @@ std::optional<Guess> OrderHandover::GuessOf(const std::string& name, uint64_t ep
   return ParseGuess(name);
 }
 
+std::optional<Guess> OrderHandover::GuessOf(const FollowedOrder& order, uint64_t samples) const {
+  for (const std::string& name : order.samplers) {
+    std::optional<Guess> guess = GuessOf(name, order.epoch);
+    if (!guess) continue;
+    if (guess->sampler->StepsTo(samples, guess->epoch) > SamplerDescription::kStepsMax) return std::nullopt;
+    if (order.step) {
+      guess->sampler = std::make_shared<const SteppedSampler>(guess->sampler, *order.step, guess->epoch, guess->epoch);
+    }
+    guess->share = order.share;
+    guess->share_given = order.share_given;
+    return guess;
+  }
+  return std::nullopt;
+}
+
 std::optional<IdentifiedOrder> OrderHandover::Make(const FollowedOrder& order) const {
   IdentifiedOrder made;
   if (!order.run.empty()) {
@@ -201,13 +257,9 @@ std::optional<IdentifiedOrder> OrderHandover::Make(const FollowedOrder& order) c
     made = *std::move(recorded);
   } else {
     const Result<std::shared_ptr<const SampleList>> list = parts_.lists.Make(order.rule, order.root);
-    std::optional<Guess> guess;
-    for (const std::string& name : order.samplers) {
-      if (!guess) guess = GuessOf(name, order.epoch);
-    }
-    if (!list.ok() || !guess || (*list)->size() == 0) return std::nullopt;
-    guess->share = order.share;
-    guess->share_given = order.share_given;
+    if (!list.ok() || (*list)->size() == 0) return std::nullopt;
+    const std::optional<Guess> guess = GuessOf(order, (*list)->size());
+    if (!guess) return std::nullopt;
     made = MakeIdentifiedOrder(*list, *guess);
   }
   if (made.order->size() == 0) return std::nullopt;

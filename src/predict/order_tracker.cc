@@ -37,7 +37,12 @@ OrderTracker::OrderTracker(const std::shared_ptr<const Store>& store, PredictedO
       lists_(store, ListLimits(options), options.archive_lists),
       jobs_(options.search_core_seconds_max,
             {.runs = runs, .lists = &lists_, .files_max = PredictionFiles(options.memory_bytes)}),
-      handover_({.lasting = options.lasting, .lists = lists_, .hints = hints_, .runs = runs, .known = options.known}),
+      handover_({.lasting = options.lasting,
+                 .lists = lists_,
+                 .hints = hints_,
+                 .runs = runs,
+                 .known = options.known,
+                 .files = std::max<uint64_t>(store->summary().file_count, 1)}),
       finder_({.jobs = jobs_,
                .watch = watch_,
                .lists = lists_,
@@ -52,7 +57,7 @@ OrderTracker::OrderTracker(const std::shared_ptr<const Store>& store, PredictedO
 
 // Not before there is work: until then the daemon before may be given hints.
 void OrderTracker::TakeOverHints() {
-  for (SamplerDescription& hint : handover_.TakeHints()) hints_.AddEarlier(std::move(hint));
+  for (Hints::Earlier& hint : handover_.TakeHints()) hints_.AddEarlier(std::move(hint));
 }
 
 void OrderTracker::AddHint(SamplerDescription hint) {
@@ -76,6 +81,7 @@ void OrderTracker::Take(const AccessQueue::Batch& batch) {
   LookAtHeat(now_us);
   LookAtGiven();
   if (!IsHot() && !given_) finder_.TryAll();
+  if (!batch.accesses.empty()) handover_.Tick(now_us);
   if (jobs_.EraseDouble()) {
     handover_.Leave(0);
     Tell(true);
@@ -110,7 +116,6 @@ void OrderTracker::TakeAccess(const Access& access) {
   if (!pass_read || pass_read->again) return;
   TrackedJob& job = jobs_.OwnerOf(*pass_read, access.read);
   job.search.CountRead();
-  handover_.CountRead();
   if (access.read && pass_read->job == job.id()) NoteScript(job, access);
   if (!job.known()) job.recorder.OnRead(access.file);
   const StreamId stream = pass_read->job == job.id() ? pass_read->stream : 0;
@@ -126,7 +131,6 @@ void OrderTracker::TakeAccess(const Access& access) {
     case JobPredictor::Change::kEnded:
       // The prefetch comes to the end of it by itself: the last files are still to be read.
       forecast_.Forget();
-      handover_.Leave(job.id());
       job.search.Restart();
       job.MarkPass(watch_);
       if (forecast_.several()) Tell(true);
@@ -204,7 +208,6 @@ void OrderTracker::Follow(TrackedJob& job, IdentifiedOrder found) {
 void OrderTracker::Lose(TrackedJob& job) {
   LogLimited(spdlog::level::info, "lost orders", job.prediction.Describe(),
              "the reads are no longer as predicted: " + job.prediction.Describe());
-  handover_.Leave(job.id());
   job.MarkPass(watch_);
   job.search.Restart();
   statistics_.Add(Stat::kOrdersLost, 1);

@@ -20,6 +20,7 @@ class SteppedSampler final : public Sampler {
       : sampler_(std::move(sampler)), step_(step), from_(from), epoch_(epoch) {}
 
   const std::shared_ptr<const Sampler>& sampler() const { return sampler_; }
+  uint64_t step() const { return step_; }
   // The epoch of sampler() that is read as `epoch`. REQUIRES: epoch >= from.
   uint64_t Inner(uint64_t epoch) const { return epoch_ + (epoch - from_) * step_; }
 

@@ -35,14 +35,15 @@ class OrderHandoverTest : public OrderPredictorTest {
     known->insert(known->begin() + 1, {.sampler = rare_, .epochs = 10});
     known_ = std::move(known);
   }
-  // What is read while the first daemon follows this part of epoch 1; then the second one begins.
-  void PlayUntilRead(TraceSimulation* simulation, double part, const std::string& replay_folder = "") {
+  // What is read while the first daemon follows this part of an epoch; then the second one begins.
+  void PlayUntilRead(TraceSimulation* simulation, double part, const std::string& replay_folder = "",
+                     uint64_t epoch = 1) {
     Start(simulation, replay_folder);
     Begin(simulation);
-    const auto all = static_cast<double>(std::ranges::count(reads_, uint64_t{1}, &TrueRead::epoch));
+    const auto all = static_cast<double>(std::ranges::count(reads_, epoch, &TrueRead::epoch));
     uint64_t read = 0;
     const auto last = std::ranges::find_if(
-        reads_, [&](const TrueRead& one) { return one.epoch == 1 && static_cast<double>(++read) >= part * all; });
+        reads_, [&](const TrueRead& one) { return one.epoch == epoch && static_cast<double>(++read) >= part * all; });
     ASSERT_NE(last, reads_.end());
     PlayUntil(last->time_us);
     EXPECT_NE(DescribeState().find(" predicted so far"), std::string::npos) << DescribeState();
@@ -50,6 +51,22 @@ class OrderHandoverTest : public OrderPredictorTest {
     known_ = usual_;
     orders_.ForgetPredicted();
     Start(simulation, replay_folder);
+  }
+  JobPlan WithValidation(JobPlan plan) const {
+    SampleLists lists(opened_);
+    plan.validation = lists.Make("torchvision ImageFolder", "val").value()->files();
+    plan.validation_workers = 2;
+    plan.epochs = 4;
+    return plan;
+  }
+  // Half of the validation behind this epoch is read.
+  void PlayUntilValidation(uint64_t epoch) {
+    std::vector<uint64_t> times;
+    for (const TrueRead& read : reads_) {
+      if (read.validation && read.epoch == epoch) times.push_back(read.time_us);
+    }
+    ASSERT_FALSE(times.empty());
+    PlayUntil(times[times.size() / 2]);
   }
   size_t Written() const {
     return std::ranges::count_if(texts_->followed.texts,
@@ -146,8 +163,8 @@ TEST_F(OrderHandoverTest, ARecordedRun) {
   EXPECT_NE(DescribeState().find("taken over after "), std::string::npos) << DescribeState();
 }
 
-// The script has ended while no daemon was there. Another one reads in another order.
-TEST_F(OrderHandoverTest, WhatNobodyGoesOnWithIsForgotten) {
+// A job reads nothing for minutes, or its script has ended while no daemon was there. Other scripts read meanwhile.
+TEST_F(OrderHandoverTest, WhatNoJobGoesOnWithIsForgottenAfterAWhile) {
   KnowRareSampler();
   TraceSimulation simulation(7, false);
   simulation.AddJob(PlanOf(rare_));
@@ -155,12 +172,100 @@ TEST_F(OrderHandoverTest, WhatNobodyGoesOnWithIsForgotten) {
   EXPECT_EQ(Written(), 1U);
   TraceSimulation other(8, false);
   JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("rare", kRareSeed + 12'345)));
-  plan.epochs = 2 + OrderHandover::kReadsToTake / kSamples;
+  plan.epochs = 5;  // more reads than wait for the predictor's thread at once
+  other.AddJob(plan);
+  plan.start_us = OrderHandover::kTakeUs - 60'000'000;
+  plan.epochs = 1;
+  other.AddJob(plan);
+  plan.start_us = OrderHandover::kTakeUs + 60'000'000;
   other.AddJob(plan);
   Start(&other);
-  Play(&other);
+  Begin(&other);
+  PlayUntil(OrderHandover::kTakeUs);
+  EXPECT_EQ(Written(), 1U);
+  PlayUntil(TraceEnd());
   EXPECT_EQ(DescribeState().find("predicted so far"), std::string::npos) << DescribeState();
   EXPECT_EQ(Written(), 0U);
+}
+
+// The validation's order is one more. It does not take the place of the training's.
+TEST_F(OrderHandoverTest, TheTrainingGoesOnAfterADeathInTheValidation) {
+  KnowRareSampler();
+  TraceSimulation simulation(13, false);
+  simulation.AddJob(WithValidation(PlanOf(rare_)));
+  Start(&simulation);
+  Begin(&simulation);
+  PlayUntilValidation(1);
+  EXPECT_EQ(Written(), 2U);
+  known_ = usual_;
+  orders_.ForgetPredicted();
+  Start(&simulation);
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(2), 0.9) << DescribeState();
+  EXPECT_GE(share(3), 0.9) << DescribeState();
+}
+
+// A seed that was searched for is good for one epoch. What follows from it is found by it.
+TEST_F(OrderHandoverTest, ASeedThatWasSearchedFor) {
+  IdentifiedOrder searched =
+      MakeIdentifiedOrder(train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch RandomSampler", kRareSeed, 0))});
+  searched.seed = kRareSeed;
+  SampleLists lists(opened_);
+  const Hints hints;
+  OrderHandover({.lasting = texts_.get(), .lists = lists, .hints = hints, .known = usual_}).Follow(1, searched);
+  ASSERT_EQ(Written(), 1U);
+  TraceSimulation simulation(14, false);
+  simulation.AddJob(PlanOf(rare_));  // kRareSeed, and then the seeds after it
+  Start(&simulation);
+  Play(&simulation);
+  ExpectPredicted(0.95, 0.95);
+}
+
+// set_epoch is not called, which two epochs have shown before the daemon dies.
+TEST_F(OrderHandoverTest, TheSameEpochAgainAndAgain) {
+  KnowRareSampler();
+  TraceSimulation simulation(15, false);
+  JobPlan plan;
+  plan.order = [this](uint64_t) { return FilesOf(*train_, EpochOf(*rare_, samples_, 0)); };
+  plan.epochs = 6;
+  simulation.AddJob(plan);
+  PlayUntilRead(&simulation, 0.5, "", 3);
+  const uint64_t lost = statistics_.Snapshot()[Stat::kOrdersLost];
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(3), 0.95) << DescribeState();
+  EXPECT_GE(share(4), 0.98) << DescribeState();
+  EXPECT_GE(share(5), 0.98) << DescribeState();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], lost);
+}
+
+TEST_F(OrderHandoverTest, WhatWasWrittenLeastRecentlyGoes) {
+  SampleLists lists(opened_);
+  const Hints hints;
+  OrderHandover handover({.lasting = texts_.get(), .lists = lists, .hints = hints, .known = usual_});
+  const auto follow = [&](JobId job) {
+    handover.Follow(job, MakeIdentifiedOrder(
+                             train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch generator", kRareSeed + job)),
+                                      .epoch = 1}));
+  };
+  const auto is_written = [&](JobId job) {
+    const std::string seed = " seed " + std::to_string(kRareSeed + job) + " ";
+    return std::ranges::any_of(texts_->followed.texts, [&](const LastingTexts::Text& text) {
+      return text.Read().find(seed) != std::string::npos;
+    });
+  };
+  for (JobId job = 1; job <= LastingTexts::kTextsMax; ++job) follow(job);
+  follow(1);
+  EXPECT_EQ(Written(), LastingTexts::kTextsMax);
+  follow(LastingTexts::kTextsMax + 1);
+  EXPECT_EQ(Written(), LastingTexts::kTextsMax);
+  EXPECT_TRUE(is_written(1));
+  EXPECT_FALSE(is_written(2));
+  EXPECT_TRUE(is_written(LastingTexts::kTextsMax + 1));
+  handover.Leave(3);
+  EXPECT_FALSE(is_written(3));
+  EXPECT_EQ(Written(), LastingTexts::kTextsMax - 1);
 }
 
 TEST_F(OrderHandoverTest, WhatAnotherProcessHasLeftThereIsNotTrusted) {
@@ -236,12 +341,38 @@ TEST_F(OrderHandoverTest, AHintThatWaits) {
   EXPECT_NE(DescribeState().find("as hinted"), std::string::npos) << DescribeState();
 }
 
+// It began with epoch 31 and has come to epoch 33, behind which the daemon dies.
+TEST_F(OrderHandoverTest, AHintGoesOnAfterADeathInTheValidation) {
+  const Result<SamplerHint> hint =
+      ParseSamplerHint(std::vector<std::string>{"--sampler", "distributed", "--seed", "70007", "--epoch-from", "31"});
+  ASSERT_TRUE(hint.ok()) << hint.status().text();
+  TraceSimulation simulation(16, false);
+  JobPlan plan;
+  plan.order = [this](uint64_t epoch) {
+    return FilesOf(*train_, EpochOf(*MakeTorchSampler(FreshSeedRecipe("truth", 70'007)), samples_, 31 + epoch));
+  };
+  simulation.AddJob(WithValidation(plan));
+  Start(&simulation);
+  predictor_->AddHint(ResolveSamplerHint(*hint).value());
+  Begin(&simulation);
+  PlayUntilValidation(2);
+  EXPECT_NE(DescribeState().find("agrees with epoch 33"), std::string::npos) << DescribeState();
+  orders_.ForgetPredicted();
+  Start(&simulation);
+  ForgetShares();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(3), 0.9) << DescribeState();
+  EXPECT_NE(DescribeState().find("agrees with epoch 34"), std::string::npos) << DescribeState();
+  EXPECT_EQ(DescribeState().find("dropped"), std::string::npos) << DescribeState();
+}
+
 TEST(FollowedOrderTest, WhatIsReadIsWhatWasWritten) {
   FollowedOrder order;
   order.rule = "torchvision ImageFolder";
   order.root = "a \"b\"/\n";
   order.samplers = {"torch-fresh seed 7 step 1 epoch 9"};
   order.epoch = 9;
+  order.step = 2;
   order.share = {
       .kind = RankSubset::Kind::kSlices, .world_size = 4, .ranks = {1, 3}, .batch = 32, .begin = 0, .end = 0};
   order.continues = true;
@@ -253,6 +384,7 @@ TEST(FollowedOrderTest, WhatIsReadIsWhatWasWritten) {
   EXPECT_EQ(read.share.ranks, order.share.ranks);
   EXPECT_EQ(read.share.batch, 32U);
   EXPECT_EQ(read.seed, 7U);
+  EXPECT_EQ(read.step, 2U);
   EXPECT_EQ(RenderFollowed(read), RenderFollowed(order));
 }
 
@@ -270,7 +402,20 @@ TEST(FollowedOrderTest, AShareThatCannotBeIsNone) {
   EXPECT_FALSE(is_read({.kind = RankSubset::Kind::kBatches, .world_size = 2, .ranks = {1}, .batch = 0}));
   EXPECT_FALSE(is_read({.kind = RankSubset::Kind::kSlices, .world_size = 4, .ranks = {1}, .batch = 6}));
   EXPECT_FALSE(is_read({.kind = RankSubset::Kind::kPiece, .world_size = 2, .begin = 5, .end = 5}));
+  EXPECT_FALSE(is_read({.kind = RankSubset::Kind::kPiece, .world_size = 1, .begin = 0, .end = 5}));
+  EXPECT_TRUE(is_read({.kind = RankSubset::Kind::kPiece, .world_size = 2, .begin = 0, .end = 5}));
+  EXPECT_FALSE(is_read({.world_size = 4, .ranks = {1, 1}}));
   EXPECT_FALSE(is_read({.kind = static_cast<RankSubset::Kind>(9)}));
+}
+
+TEST(FollowedOrderTest, ANumberIsWholeAndNotBelowZero) {
+  const std::string text = RenderFollowed({});
+  const size_t at = text.find("\"epoch\":0");
+  ASSERT_NE(at, std::string::npos) << text;
+  for (const std::string number : {"-1", "0.5", "1e300", "true", "\"0\""}) {
+    EXPECT_FALSE(ParseFollowed(text.substr(0, at) + "\"epoch\":" + number + text.substr(at + 9))) << number;
+  }
+  EXPECT_TRUE(ParseFollowed(text));
 }
 
 }  // namespace
