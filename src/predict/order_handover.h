@@ -30,7 +30,8 @@ namespace augur {
 // Not synchronized: for the OrderPredictor's thread. Memory: an order while it is compared.
 class OrderHandover {
  public:
-  // Orders with which no job has gone on after this number of reads are of jobs that have ended meanwhile.
+  // Orders with which no job has gone on after this number of reads are of jobs that have ended meanwhile: 256 reads of
+  // each of 16 jobs, for as many can be written (LastingTexts::kTextsMax). Six tell an order.
   static constexpr uint64_t kReadsToTake = 4096;
 
   // What it works with outlives it.
