@@ -11,15 +11,16 @@
 namespace augur {
 namespace {
 
-// How slowly it is forgotten how far apart the readers were: by half in 700 reads.
+// How slowly it is forgotten how far apart the readers were: by half in 700 reads. In 512 each of 16 workers reads a
+// batch of 32, so a slow one is seen again before that.
 constexpr uint32_t kReachDecay = 1024;
 // What drop_last leaves: a batch of each rank, 8 x 512.
 constexpr uint64_t kDroppedMax = 4096;
 // What fills up the last ones: as much, but little of the epoch, since whoever reads the same epoch again begins so
-// too.
+// too, and is found so many reads later (1.6 %). Of 12,000 files it is 187, the last batches of five ranks of 32 each.
 constexpr uint64_t kFilledUpMax = 4096;
 constexpr uint64_t kFilledUpPart = 64;
-constexpr uint8_t kSightsOfARead = 2;
+constexpr uint8_t kSightsOfARead = 2;  // the open and the READ
 
 }  // namespace
 

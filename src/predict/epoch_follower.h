@@ -39,7 +39,7 @@ class EpochFollower {
   static constexpr uint32_t kReachFirst = 4096;
   // Four times 16 workers with two batches of 512 each.
   static constexpr uint32_t kReachMax = 65536;
-  static constexpr uint32_t kAgainsMax = 256;  // a batch of such a reader
+  static constexpr uint32_t kAgainsMax = 256;  // a batch of 256 of such a reader
 
   // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: the last one
   // known of these readers. `files`: of the set of which a reader without an order takes any; 0: those of the order.

@@ -9,6 +9,10 @@
 namespace augur {
 namespace {
 
+// A reader of one kind loses log2 of its share: 1.7 bits at the beginning, and a read 1.3 for the next place or 1.7 for
+// a stride, of 13.5 in 12,000 files. The last three leave 0.15 for the rest of the epoch, where a worker's next batch
+// begins: that read loses 2.5 bits (log2(0.97 * 0.15 + 0.03)). Twice kNear would leave nothing, and it would lose 5, as
+// a wrong read does.
 constexpr double kAtBegin = 0.3;
 constexpr double kNext = 0.4;
 constexpr double kStride = 0.3;

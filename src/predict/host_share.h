@@ -38,7 +38,8 @@ struct PlacedReads {
 //
 // The ranks are those whose reads were seen. Other ranks of this host may still begin: RankArrivals.
 struct HostShare {
-  // Larger world sizes are not looked for.
+  // Larger world sizes are not looked for: 512 hosts of eight ranks. Such a rank costs 20.4 bits (PriceOf), and each of
+  // its reads after the first is worth 12.
   static constexpr uint64_t kWorldMax = 4096;
 
   RankSubset share;      // all ranks, where the reads show no stride

@@ -10,12 +10,13 @@ namespace {
 // So much evidence says that the next epoch has begun: six reads in 12,000 files (2 bits each, where the reach is a
 // quarter of them), two in 1.28 million. Another reader comes there once in 4,096 times.
 constexpr double kBitsToRoll = 12;
-// So many reads of the next epoch and none of this one, a batch, say that this one has ended, where its last batches
-// are dropped.
+// So many reads of the next epoch and none of this one, a batch of 32, say that this one has ended, where its last
+// batches are dropped.
 constexpr uint64_t kHitsToEnd = 32;
 // 16 workers have read a batch of 32 each by then, so the slowest was seen.
 constexpr uint64_t kHitsToKnowReach = 512;
-// Of an epoch, while it begins.
+// Of an epoch, while it begins: 1,500 of 12,000 files, more than the 1,024 that 16 workers are apart, so all that fills
+// up the epoch before is read by then. In a small epoch it is half of the most that they may be apart, a quarter.
 constexpr uint64_t kPartToBegin = 8;
 // A file comes again as its further pieces, and as its open beside its READ: within so many reads, 7 ms at 9,000 files
 // a second.

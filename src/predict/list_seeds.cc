@@ -15,7 +15,7 @@
 namespace augur {
 namespace {
 
-// Keras draws one of these.
+// Keras draws one of these: numpy.random.randint(1e6).
 constexpr uint64_t kSeeds = 1'000'000;
 // Keras' second shuffle has a buffer of 8 batches, 512 samples for a batch of 64, and parallel threads come 64 apart.
 constexpr uint64_t kSlack = 512 + 64;

@@ -13,6 +13,8 @@ namespace augur {
 namespace {
 
 // The distances of the position models, in reads: threads that share a batch, and threads that share a shuffle buffer.
+// Of all scales, s says most of a read that is s places away, where exp(-d / s) / 2s has its maximum. In the midst of a
+// batch of 32 no read of it is further away than 16; Keras' parallel threads come 64 apart (list_seeds.cc).
 constexpr std::array<double, 2> kScales = {16, 64};
 // Where the next epoch's first reads may come among this one's: its last part, in which half of a read's likelihood is
 // that of the next epoch. A quarter, as the reach of EpochFollower: no reader is further ahead.

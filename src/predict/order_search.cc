@@ -15,7 +15,7 @@
 namespace augur {
 namespace {
 
-// A guess costs 10 us and less, mostly.
+// A guess costs 10 us and less, mostly: 0.6 ms, within the 0.25 to 2 ms of a range of seeds (search_job.cc).
 constexpr uint64_t kGuessesARange = 64;
 // For the search of all seeds: clues are taken from so many streams at most. One of the first eight workers has read
 // the first file; a test of eight clues brings 8 % fewer seeds a second than of one (search_bench).

@@ -14,7 +14,7 @@
 namespace augur {
 namespace {
 
-// Look is called as often while accesses come.
+// Look is called as often while accesses come: as AccessQueue::kWaitMax.
 constexpr uint64_t kLookEveryUs = 500'000;
 
 SampleListLimits ListLimits(const OrderPredictorOptions& options) {

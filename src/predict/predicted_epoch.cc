@@ -8,7 +8,10 @@ namespace {
 
 // One after the other: somebody may have a look at a file in another view.
 constexpr uint32_t kHitsToTurn = 4;
-// An order that is left after so many reads, before so many of its end, with so much of it read, was read in a piece.
+// An order that is left after so many reads, before so many of its end, with so much of it read, was read in a piece. A
+// wrong order is lost within 100 reads (OrderFit); a piece of 256 is that of a rank among 46 in 12,000 files. Two
+// batches of 32 at the end may be what drop_last leaves, or what was not seen. A rank of two whose share was not found
+// reads 0.5 of the places that it passes, the reader of a piece 0.97 (Evidence::kWrong).
 constexpr uint32_t kPieceMin = 256;
 constexpr uint32_t kPieceEnd = 64;
 constexpr double kPieceRead = 0.9;

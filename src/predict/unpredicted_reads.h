@@ -19,6 +19,7 @@ struct UnpredictedRead {
 // most; further ones are not kept.
 class UnpredictedReads {
  public:
+  // 8 MB. EpochWatch keeps as many first reads of all jobs (EpochOptions::all_first_reads_max).
   static constexpr size_t kMax = size_t{1} << 20;
 
   // A pass has begun, with these reads.

@@ -39,7 +39,9 @@ class DiskRegions {
 
  private:
   // A visit reads from the first file that is wanted to the last: 0.9 of its region. So a region is an eighth longer
-  // than a power of two, whose nearest is a read that takes as long by its bytes as by being one.
+  // than a power of two, whose nearest is a read that takes as long by its bytes as by being one. That is 1 MB on a
+  // disk of 150 reads and 150 MB a second, the first size. The least, 295 KB, has two files of 110 KB; half of it has
+  // one.
   static constexpr uint64_t kBytesMin = 9 << 15;
   static constexpr uint64_t kBytesFirst = 9 << 17;
   // Of every kProbeEvery visits those from kProbeFrom on, soon after the size has changed. A probe brings three regions

@@ -8,7 +8,7 @@ namespace {
 
 // A file that is this near to the reader is not pushed any more: the kernel would have to wait for pages that a READ
 // holds, and the reader for pages that are half there. In 2 ms 60 files of 110 KB are pushed (3.5 GB/s), more than wait
-// for the pushing threads.
+// for the pushing threads. Two are the files of two workers that read at the same time, as for kLagMin.
 constexpr Position kPushMargin = 2;
 constexpr double kPushMarginSeconds = 0.002;
 

@@ -10,7 +10,8 @@ namespace augur {
 namespace {
 
 // Where regions are read the limits of a control group are the usual reason, and they are enforced in steps of a tenth
-// of a second: with less than that under way, some of them have nothing to let through.
+// of a second: with less than that under way, some of them have nothing to let through. Beside a step it is the 50 ms
+// for which busy processors may keep the program from reading more (bench/RESULTS.md, simulated).
 constexpr double kUnderWayRegionsUs = 150'000;
 // A file that is needed within this time, or within PlannerInput::kUrgentFiles, is urgent; the others are read in the
 // way that the disk likes best. Reads worth 50 ms are under way before it (under_way_us), and a limit that is enforced

@@ -20,7 +20,7 @@ namespace augur {
 // planning thread only. REQUIRES: what it is given outlives it.
 class Warming {
  public:
-  // A client asks several times a second.
+  // A client asks twice a second (tools/control_commands/warm.cc): 20 of its questions are missing by then.
   static constexpr uint64_t kForgottenUs = 10'000'000;
 
   struct Means {

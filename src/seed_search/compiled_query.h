@@ -29,7 +29,8 @@ struct Divisor {
 // CompiledQuery is a SeedQuery made ready for the vector loop: each clue a test of one output of the generator,
 // and those of one position together, since their remainder is the same. Immutable.
 struct CompiledQuery {
-  // A loop of few rounds ends as the processor predicts, most times.
+  // A loop of few rounds ends as the processor predicts, most times: the clues of up to four streams are one round, of
+  // eight (the most, predict/order_search.cc) two.
   static constexpr size_t kRemaindersATime = 4;
 
   // Any of `remainders` must be what `divisor` leaves of the output. There are a multiple of kRemaindersATime of them,

@@ -39,9 +39,10 @@ class CoreContention {
 
   // Several slices of the kernel's (3 ms), so that who competes is seen.
   static constexpr Time kWindow = std::chrono::milliseconds(20);
-  // Of it. Less is a reader that wakes up now and then: it has the core at once or soon, and sleeps again.
+  // Of it, 6 ms: two slices. Less is a reader that wakes up now and then: it has the core at once or soon, and sleeps
+  // again.
   static constexpr double kWaitedPart = 0.3;
-  // In the window's mean. Less is the same.
+  // In the window's mean. Less is the same: who comes for two slices is 0.3, and who wants all of a core 1.
   static constexpr double kExcessThreads = 0.4;
   // Three slices: whoever came for one of them is gone by then. Doubled seven times it is a second.
   static constexpr Time kPauseMin = std::chrono::milliseconds(10);

@@ -17,7 +17,8 @@
 namespace augur {
 namespace {
 
-// Who stays away looks so often whether the job has ended.
+// Who stays away looks so often whether the job has ended: 20 times a second, and up to 30 times in the longest pause
+// (1.5 s). At 30 us for a thread that wakes it is 0.06 % of a core.
 constexpr std::chrono::nanoseconds kNap = std::chrono::milliseconds(50);
 
 // An unprivileged thread may enter the idle class, but not leave it (RLIMIT_NICE), so a thread stays in it for life.

@@ -9,7 +9,8 @@
 
 namespace augur {
 
-// A state of mt19937, with room behind it for the vectors that reach over its end.
+// A state of mt19937, with room behind it for the vectors that reach over its end: by 16 words at most, one vector. 64
+// are 192 bytes more than that.
 inline constexpr size_t kTwistPad = 64;
 struct alignas(64) TwistState {
   std::array<uint32_t, Mt19937::kWords + kTwistPad> words;

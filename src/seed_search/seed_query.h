@@ -35,7 +35,8 @@ struct SeedQuery {
 };
 
 // The most that offset + position may be. Each of mt19937's first 227 outputs comes from few words of the state. A scan
-// keeps the words for the outputs up to this one: those of 16 vectors of seeds fit the second-level cache.
+// keeps the words for the outputs up to this one: those of 16 vectors of seeds fit the second-level cache (twice 33
+// words of 256 seeds, 68 KB). Behind two outputs 30 are left: the first two reads of each rank of up to 15.
 inline constexpr uint32_t kSeedOutputMax = 31;
 
 // A seed that agrees, and by which of the offsets.

@@ -8,6 +8,6 @@ augur_test(predict
   unit/predict/job_search_test.cc unit/predict/job_table_test.cc unit/predict/job_orders_test.cc
   unit/predict/host_share_test.cc unit/predict/rank_arrivals_test.cc unit/predict/order_predictor_ranks_test.cc
   unit/predict/run_recorder_test.cc unit/predict/small_set_test.cc unit/predict/stream_search_test.cc
-  unit/predict/next_epochs_test.cc unit/predict/test_reads.cc unit/predict_evidence/loader_reads.cc
+  unit/predict/next_epochs_test.cc unit/predict/predicted_epoch_test.cc unit/predict/test_reads.cc unit/predict_evidence/loader_reads.cc
   unit/readers/fake_processes.cc unit/readers/trace_simulation.cc
   LAYERS predict)

@@ -57,6 +57,18 @@ TEST(HostShareTest, TheRanksOfAHostAreFound) {
   }
 }
 
+// Each world size up to 4,096 is looked for, and no larger one.
+TEST(HostShareTest, ARankOfFourThousand) {
+  const auto first_of = [](uint32_t world_size) {
+    std::vector<PlacedReads> streams(1);
+    streams[0].stream = 1;
+    for (uint32_t i = 0; i < 8; ++i) streams[0].places.push_back(1000 + i * world_size);
+    return streams;
+  };
+  EXPECT_EQ(FindHostShare(first_of(4096), 1'281'167, {}).share.Describe(), "rank 1000 of 4096");
+  EXPECT_NE(FindHostShare(first_of(4097), 1'281'167, {}).share.world_size, 4097U);
+}
+
 // Only the reads of workers that have read twice say anything.
 TEST(HostShareTest, TooFewReadsLeaveItOpen) {
   const HostShare two = FindHostShare(FirstOf(2, {1}, 2, 1), kPlaces, {});

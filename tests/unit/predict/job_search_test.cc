@@ -67,8 +67,9 @@ class SearchInBackgroundTest : public testing::Test {
     ASSERT_TRUE(searcher.ok()) << searcher.status().text();
     searcher_ = std::move(searcher).value();
   }
-  void Begin(JobSearch* search, uint64_t number) {
-    EpochStart epoch;
+  void Begin(JobSearch* search, uint64_t number) { Begin(search, number, {}); }
+  // ... of these reads of a list of 1,000 samples.
+  void Begin(JobSearch* search, uint64_t number, const EpochStart& epoch) {
     SearchRequest request;
     request.tests.emplace_back(ListOf(1000), epoch);
     search->Begin(number, std::make_shared<OrderSearch>(*searcher_, std::make_shared<std::vector<KnownSampler>>(),
@@ -94,6 +95,22 @@ TEST_F(SearchInBackgroundTest, OnlyTheResultOfTheSearchThatRunsIsOfInterest) {
   EXPECT_FALSE(search.End(8, std::nullopt));
   // Seeds were not searched: no search of them has failed.
   EXPECT_FALSE(search.failed());
+}
+
+// An epoch of a thousand files ends before all seeds are searched, and so will the next ones. A validation set of a
+// hundred says nothing of the training that follows.
+TEST_F(SearchInBackgroundTest, ASearchThatAnEpochEndsHasFailed) {
+  EpochStart epoch;
+  EpochStream& stream = epoch.streams.emplace_back();
+  stream.id = 1;
+  for (uint32_t i = 0; i < 32; ++i) stream.reads.push_back({.file = ListOf(1000)->files()[i * 377 % 1000]});
+  for (const int files : {100, 1000}) {
+    JobSearch search(300);
+    Begin(&search, 1, epoch);
+    for (int read = 0; read < files; ++read) search.CountRead();
+    search.BeginPass();
+    EXPECT_EQ(search.failed(), files == 1000) << files;
+  }
 }
 
 TEST_F(SearchInBackgroundTest, ASeedThatWasFoundRenewsTheAllowance) {

@@ -85,6 +85,17 @@ TEST_F(RunRecorderTest, AnEpochThatWasBrokenOffIsNotRecorded) {
   EXPECT_EQ(Recorded(), std::vector<uint64_t>{});
 }
 
+// A sampler with weights draws as many files as it is told to: here twice as many as the list has.
+TEST_F(RunRecorderTest, AnEpochOfTwiceTheListIsRecordedWhole) {
+  RunRecorder recorder = Recorder();
+  std::mt19937_64 random(1);
+  Order drawn;
+  while (drawn.size() < 2 * kSamples) drawn.push_back(train_->files()[random() % kSamples]);
+  for (const EntryNumber file : drawn) recorder.OnRead(file);
+  recorder.RecordSeen(nullptr);
+  EXPECT_EQ(Recorded(), std::vector<uint64_t>{drawn.size()});
+}
+
 TEST_F(RunRecorderTest, NothingIsRecordedBehindAGap) {
   RunRecorder recorder = Recorder();
   recorder.Missed();

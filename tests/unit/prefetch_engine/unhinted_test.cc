@@ -70,6 +70,14 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
   EXPECT_EQ(demand_->seen().size() + ahead_->seen().size(), disk_reads);
 }
 
+// Eight files that were read are a run, and not a look. Their opens are not told here.
+TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAfterEightReads) {
+  WriteFiles(300, 60'000);
+  StartEngine({.retained_bytes = 32 << 20, .see = FakeMount::See::kNothing});
+  for (size_t i = 0; i < 8; ++i) ReadAsReader(files_[i * 7]);
+  EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << DescribeState();
+}
+
 // Where the page cache has room for it as well, it comes there, and not into memory of ours too: unless others are to
 // find it there.
 TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtToThePageCache) {

@@ -48,6 +48,22 @@ TEST(CoreContention, WhoWaitsNowAndThenGoesOn) {
   }
 }
 
+// Threads beyond the cores in `crowded` of the ten looks of each window; the worker itself waits for none of them.
+Time PauseBeside(int crowded) {
+  CoreContention core_contention(1);
+  Time longest{};
+  for (int look = 0; look < 1000; ++look) {
+    longest = std::max(longest,
+                       core_contention.Pass({.own = milliseconds(2), .excess_threads = look % 10 < crowded ? 1 : 0}));
+  }
+  return longest;
+}
+
+// A slice of the kernel's is 3 ms.
+TEST(CoreContention, WhoComesForTwoSlicesInAWindowIsNotInTheWay) { EXPECT_EQ(PauseBeside(3), Time::zero()); }
+
+TEST(CoreContention, WhoWantsMostOfACoreIsGivenOne) { EXPECT_GT(PauseBeside(7), Time::zero()); }
+
 TEST(CoreContention, WhoMustWaitStaysAwayForLongerAndLonger) {
   CoreContention core_contention(1);
   EXPECT_EQ(core_contention.Pass({.own = milliseconds(8), .waited = milliseconds(8)}), Time::zero()) << "not known yet";
