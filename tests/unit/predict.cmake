@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(predict
   unit/predict/access_queue_test.cc unit/predict/try_budget_test.cc unit/predict/unpredicted_reads_test.cc unit/predict/data_heat_test.cc
-  unit/predict/false_lock_test.cc unit/predict/order_handover_test.cc unit/predict/order_predictor_hint_test.cc
+  unit/predict/false_lock_test.cc unit/predict/followed_order_test.cc unit/predict/order_handover_test.cc unit/predict/order_predictor_hint_test.cc
   unit/predict/order_predictor_runs_test.cc unit/predict/order_predictor_search_test.cc unit/predict/order_predictor_test.cc
   unit/predict/full_queue_test.cc unit/predict/guess_text_test.cc unit/predict/hot_data_pause_test.cc
   unit/predict/hot_data_test.cc unit/predict/order_search_test.cc unit/predict/job_predictor_test.cc unit/predict/job_history_test.cc
