@@ -16,7 +16,7 @@ COLUMNS_MAX = 140
 PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THREADS.md",
          "src/predict/FORESEE.md", "src/prefetch/PREFETCH.md", "SECURITY.md", "src/samplers/SHUFFLES.md", "CHANGELOG.md",
          "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md",
-         "src/fuse/OBSERVATION.md", "src/cache/DISK_CACHE.md", "src/cache/RETAINED_CACHE.md",
+         "src/fuse/DAEMON.md", "src/fuse/OBSERVATION.md", "src/cache/DISK_CACHE.md", "src/cache/RETAINED_CACHE.md",
          "src/store/FORMAT.md", "src/store/SHARED.md", "src/fs/SEMANTICS.md", "src/remote/REMOTE.md", "src/fleet/FLEET.md",
          "tests/fuzz/README.md", "bench/README.md", "bench/RESULTS.md", "bench/remote/README.md", "examples/README.md",
          *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))))
