@@ -14,15 +14,17 @@ FOLDERS = ("src", "include", "tools", "tests", "bench", "packaging", "cmake")
 CODE_BLOCK = re.compile(r"^```.*?^```\s*$", re.MULTILINE | re.DOTALL)
 
 
-def prose(text):
-    """Sentences of the running text: without code blocks, tables, headings and what stands in backticks."""
+def prose(text, colon_ends=False):
+    """Sentences of the running text: without code blocks, tables, headings and what stands in backticks. `colon_ends`: a colon or
+    semicolon ends a sentence, too, as in a message ("what: cause; cure")."""
+    end = r"(?<=[.!?])\s+|:\s+|;\s+" if colon_ends else r"(?<=[.!?])\s+"
     text = CODE_BLOCK.sub("\n", text)
     lines = ["\n" if re.match(r"\s*(\||#)", line) else line for line in text.splitlines()]
     text = "\n".join(lines)
     text = re.sub(r"`[^`]*`", "CODE", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     for paragraph in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.) ", "\n" + text):
-        for sentence in re.split(r"(?<=[.!?])\s+|:\s+|;\s+", " ".join(paragraph.split())):
+        for sentence in re.split(end, " ".join(paragraph.split())):
             if sentence:
                 yield sentence
 
@@ -39,8 +41,8 @@ def help_text(text):
     return "\n".join(lines)
 
 
-def long_sentences(text):
-    return [f"{len(sentence.split())} words: {sentence}" for sentence in prose(text) if len(sentence.split()) > WORDS_MAX]
+def long_sentences(text, colon_ends=False):
+    return [f"{len(sentence.split())} words: {sentence}" for sentence in prose(text, colon_ends) if len(sentence.split()) > WORDS_MAX]
 
 
 def banned_words(text, banned=BANNED):
