@@ -42,8 +42,8 @@ struct WriterOptions {
   // Asked at each entry while Begin reads the old tree for kAppend, which reads every record of a store of version 1.
   // True: Begin ends as kStopped, and nothing is left but what it was to resume. May be empty.
   std::function<bool()> stopped = {};
-  // Where the store is, when it is not in the folder: then the folder is an empty one of the caller, in which a shard
-  // stays only until it is complete, and `mode` says nothing of its content. Must outlive the writer. Not with
+  // Where the store is, when it is not in the folder. Then the folder is an empty one of the caller: a shard stays in
+  // it only until it is complete. `mode` says nothing of its content. Must outlive the writer. Not with
   // `resume` or a recipe.
   GenerationUpload* upload = nullptr;
 };
@@ -104,7 +104,7 @@ class StoreWriter {
   Status AddDirectory(std::string_view path, const Attributes& attributes);
   Status AddSymlink(std::string_view path, const Attributes& attributes, std::string_view target);
   // A whole file. The second form takes the hashes of the bytes (HashRecord) from a caller who has computed them
-  // already (in parallel, say) and vouches for them: with wrong ones the file can never be read.
+  // already, in parallel, say. The caller vouches for them: with wrong ones the file can never be read.
   Status AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
                  std::span<const std::byte> bytes);
   Status AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
@@ -157,10 +157,10 @@ struct CollectReport {
   uint64_t kept_generations = 0;  // older ones that a mount still uses, or that are not old enough
 };
 
-// Removes every generation but the current one, and the debris of killed writers. Keeps a generation whose index
-// a program has locked (a mount on this host, or where the file system carries locks); and one that was the current one
-// less than `grace` ago, by the clock of the file system; and the shards that they name. kBusy: a writer holds the
-// store. kStopped: `stopped`, which may be empty and is asked before each file, was true; the store is whole, and a
+// Removes every generation but the current one, and the debris of killed writers. Keeps a generation whose index a
+// program has locked: a mount on this host, or where the file system carries locks. Keeps one that was the current one
+// less than `grace` ago, by the clock of the file system. Keeps the shards that they name. kBusy: a writer holds the
+// store. kStopped: `stopped` was true, which is asked before each file and may be empty. The store is whole then, and a
 // later call removes the rest.
 Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono::seconds grace = {},
                                            const std::function<bool()>& stopped = {});

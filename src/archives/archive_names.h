@@ -16,9 +16,9 @@ inline constexpr std::string_view kRootArchiveName = "all";
 // What the index of a TFRecord file has behind the name of that.
 inline constexpr std::string_view kIndexEnding = ".idx";
 
-// The name of a shard says whose it is, and lies beside that folder: X-000003.tar is shard 3 of the folder X;
-// X-00003-of-00010, or NAME-X.tfrecord-00003-of-00010 of TFDS, is that of 10. A TFRecord file has an index for DALI
-// beside it, with .idx behind its name. Of other kinds a folder has one name: X.h5, or that of a folder for its
+// The name of a shard says whose it is, and lies beside that folder. X-000003.tar is shard 3 of the folder X.
+// X-00003-of-00010 is shard 3 of 10; of TFDS it is NAME-X.tfrecord-00003-of-00010. A TFRecord file has an index for
+// DALI beside it, with .idx behind its name. Of other kinds a folder has one name: X.h5, or that of a folder for its
 // archives, X.mds or X.zarr.
 struct ArchiveName {
   std::string_view folder;

@@ -20,8 +20,8 @@
 namespace augur {
 
 // ArchiveSet is the arithmetic of archives that have the images' files one behind the other, each in a frame
-// (ArchiveFormat): which samples each shard holds, in which order, and what lies where. Sizes are exact, and come from
-// the index alone.
+// (ArchiveFormat). It says which samples each shard holds, in which order, and what lies where. Sizes are exact, and
+// come from the index alone.
 //
 // A shard is a run of samples. Where the sums of their bytes are kept is every kStep-th sample; what lies between is
 // added up at each question. So the set takes 4 bytes a sample (8 with a shuffle), 8 bytes for each kStep, and 24 for

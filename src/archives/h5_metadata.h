@@ -7,8 +7,8 @@
 
 namespace augur {
 
-// The metadata of an HDF5 file with datasets in its root group, as readers from HDF5 1.10 on take them: superblock 3,
-// object headers 2, and chunks in a Fixed Array. All have checksums (Lookup3).
+// The metadata of an HDF5 file with datasets in its root group, as readers from HDF5 1.10 on take them. It has
+// superblock 3, object headers 2, and chunks in a Fixed Array. All have checksums (Lookup3).
 // Source: HDF5 File Format Specification 3.0, II.A, IV.A, VII.C; H5FAcache.c.
 
 // What the elements of a dataset are: its datatype message.

@@ -12,9 +12,9 @@
 
 namespace augur {
 
-// MdsFormat is a shard of MosaicML Streaming: the number of samples, the place of each and of the end, a JSON text that
-// says what the columns are, and the samples. A sample has the columns image (the file as it is), label (64 bits) and
-// name, in that order, and in front of them the bytes of image and name. Numbers are little-endian. The name is the
+// MdsFormat is a shard of MosaicML Streaming. It has the number of samples, the place of each and of the end, a JSON
+// text that describes the columns, and the samples. A sample has the columns image (the file as it is), label (64 bits)
+// and name, in that order, and in front of them the bytes of image and name. Numbers are little-endian. The name is the
 // file's; of one that is no UTF-8, which readers would refuse, bytes above ASCII become '?'.
 // Source: streaming/base/format/mds/{writer,reader,encodings}.py, version 2.
 class MdsFormat final : public ArchiveFormat {

@@ -51,8 +51,9 @@ class SampleSet {
   // link to a folder outside the class, the folders between are left out.
   Result<std::string> PathOf(const Sample& sample) const;
   // What names the sample in an archive: its path below the folder, without the extension, and with '_' for each dot of
-  // the file's name. So it has no dot behind its last '/'. No two samples of the set have the same key: where the files
-  // of two folders or extensions would, and where a file's name has a '~', '~' and the sample's number follow.
+  // the file's name. So it has no dot behind its last '/'. No two samples of the set have the same key: '~' and the
+  // sample's number follow where the files of two folders or extensions would have one key. They also follow where a
+  // file's name has a '~'.
   // Folders are those of PathOf.
   Result<std::string> KeyOf(const Sample& sample) const;
 

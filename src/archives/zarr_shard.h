@@ -6,10 +6,10 @@
 
 namespace augur {
 
-// ZarrShard is where everything lies in a file of Zarr's codec sharding_indexed: first the index, place and length of
-// each chunk as 64-bit numbers and the CRC-32C of all; then the chunks, each at the beginning of a page, so that one
-// that cannot be made spoils no other one. Room between chunks, which the format allows, is as StrideOnPages says.
-// Chunks are there from the first on; those that are not are called so by the index, and take no room. Immutable.
+// ZarrShard is where everything lies in a file of Zarr's codec sharding_indexed. First is the index: place and length
+// of each chunk as 64-bit numbers, and the CRC-32C of all. Then the chunks follow, each at the beginning of a page, so
+// that one that cannot be made spoils no other one. Room between chunks, which the format allows, is as StrideOnPages
+// says. Chunks are there from the first on; those that are not are called so by the index, and take no room. Immutable.
 // Source: zarr-specs, v3 codecs sharding-indexed 1.0 and crc32c 1.0.
 class ZarrShard {
  public:

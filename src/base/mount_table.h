@@ -41,8 +41,8 @@ std::string EscapeMountOption(std::string_view text);
 inline constexpr std::string_view kAugurfsType = "fuse.augurfs";
 
 // The type of an overlay that an ordinary user has laid over a mount of theirs. Its row does not tell the folders below
-// it. So the folder of -o writable=, in which the mount is, has a file that says which overlay is over it: this name,
-// one line with the device of the row.
+// it. So the folder of -o writable=, in which the mount is, has a file (kOverlayFile) that says which overlay is over
+// it. The file has one line with the device of the row.
 inline constexpr std::string_view kUserOverlayType = "fuse.fuse-overlayfs";
 inline constexpr const char* kOverlayFile = "overlay";
 inline constexpr const char* kLowerFolder = "lower";  // the mount, in the same folder

@@ -12,9 +12,9 @@ bool IsNetworkFileSystem(uint64_t type);
 // Whether the file or folder lies on one. False: the system does not tell.
 bool IsOnNetworkFileSystem(int fd);
 
-// Whether a read of an open file that failed with this errno may succeed once the file is opened anew: the server has
-// lost its handles (ESTALE), or the file system was mounted anew (ENOTCONN, ESHUTDOWN). `network`: the file lies on a
-// network file system, where EIO may mean the same (NFS mounted "soft", SMB, FUSE).
+// Whether a read of an open file that failed with this errno may succeed once the file is opened anew. Then the server
+// has lost its handles (ESTALE), or the file system was mounted anew (ENOTCONN, ESHUTDOWN). `network`: the file lies on
+// a network file system, where EIO may mean the same (NFS mounted "soft", SMB, FUSE).
 bool IsLostHandle(int error, bool network);
 
 }  // namespace augur

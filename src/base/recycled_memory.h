@@ -6,11 +6,11 @@
 
 namespace augur {
 
-// RecycledMemory is where pixels and the files made of them live: pieces of up to some megabytes that are needed for
-// milliseconds, one after the other. A piece that is given back is kept for the next of about its size, since the first
-// touch of a page costs a fault and its clearing: a quarter of the daemon's processor time, when each image had memory
-// of its own from the system (1,500 photographs into PNG; Linux 6.18, a virtual machine). One for the process; safe
-// from any thread.
+// RecycledMemory is where pixels and the files made of them live. These are pieces of up to some megabytes that are
+// needed for milliseconds, one after the other. A piece that is given back is kept for the next of about its size,
+// since the first touch of a page costs a fault and its clearing. That was a quarter of the daemon's processor time
+// when each image had memory of its own from the system (1,500 photographs into PNG; Linux 6.18, a virtual machine).
+// One for the process; safe from any thread.
 class RecycledMemory {
  public:
   // Free pieces are kept up to this number of bytes in all, 0 at the beginning. Beyond, those that were given back

@@ -6,7 +6,7 @@
 
 namespace augur {
 
-// Text that another process or a store gave, for a terminal: control characters and bytes that are not printable UTF-8
+// Text that another process or a store gave, for a terminal. Control characters and bytes that are not printable UTF-8
 // become \xHH, so that none of it moves the cursor or gives the terminal a command. Unlike Printable it leaves
 // backslashes, as parts of the text may be escaped already.
 

@@ -39,15 +39,15 @@ struct DiskCacheCounters {
   uint64_t bad_entries = 0;  // of logs, skipped
 };
 
-// DiskCache keeps values that are expensive to get in a folder on a local disk, so that later runs find them: files
-// that were rendered out of images (DecodedFiles), records that came from a server (DiskCopy). The kinds may share a
-// folder. Any number of daemons of one user and host share it, for any stores and views. DISK_CACHE.md has its layout,
-// its locks, what a crash leaves, and which segments are evicted when it is full. A value is called a file here.
-// Nothing in it needs to be trusted: its bytes are checked when they are read, and a folder that cannot be used costs
-// no more than getting the values again. Safe from any thread. Find, Contains, Check and Forget do no I/O; Insert,
-// Refresh, Open and the destructor may wait for the disk. A Place may outlive the cache. Who forks must close all
-// descriptors in the child, or call nothing but exec: a copy of a descriptor keeps the locks of a daemon that has died.
-// Not for network file systems, and not for reading: the caller reads, with its ReadEngine, where a Place says.
+// DiskCache keeps values that are expensive to get in a folder on a local disk, so that later runs find them. These are
+// files that were rendered out of images (DecodedFiles), and records that came from a server (DiskCopy). The kinds may
+// share a folder. Any number of daemons of one user and host share it, for any stores and views. DISK_CACHE.md has its
+// layout, its locks, what a crash leaves, and which segments are evicted when it is full. A value is called a file
+// here. Nothing in it needs to be trusted: its bytes are checked when they are read, and a folder that cannot be used
+// costs no more than getting the values again. Safe from any thread. Find, Contains, Check and Forget do no I/O;
+// Insert, Refresh, Open and the destructor may wait for the disk. A Place may outlive the cache. Who forks must close
+// all descriptors in the child, or call nothing but exec: a copy of a descriptor keeps the locks of a daemon that has
+// died. Not for network file systems, and not for reading: the caller reads, with its ReadEngine, where a Place says.
 class DiskCache {
  public:
   static constexpr uint64_t kBytesMin = 16 << 20;
@@ -69,23 +69,23 @@ class DiskCache {
     std::function<int64_t()> now_ns;    // since 1970; empty: the system's clock
   };
 
-  // A sixteenth of the bound, so that an eviction takes a small part; 256 MiB at most, as more makes no difference to
-  // the disk; above 256 GiB a 1,024th of the bound, as each segment takes a descriptor. Of the descriptors that the
+  // A sixteenth of the bound, so that an eviction takes a small part. 256 MiB at most, as more makes no difference to
+  // the disk. Above 256 GiB a 1,024th of the bound, as each segment takes a descriptor. Of the descriptors that the
   // process may have, half at most are taken: a daemon with a large cache must raise its limit (3,000 are enough).
   static uint64_t SegmentBytes(uint64_t bytes_max);
 
   // Opens the folder, makes it (0700) when only it is missing, and reads the index of all segments: about a second for
-  // 1.3 million files. What could not be used is told in `notes`, each a whole sentence for a log: a folder that is
-  // read-only (its files are used), segments that are not to be trusted or of another version, more on the disk than
-  // `bytes_max`. Failures have cause and cure, and the caller goes on without: kPermission: a symbolic link, another
-  // user's folder, or one that others can write to. kInvalid: no folder, or a bound below 16 MiB. kNotFound: what the
-  // folder should be made in is missing. Others: as the system says.
+  // 1.3 million files. What could not be used is told in `notes`, each a whole sentence for a log. That is a folder
+  // that is read-only (its files are used), segments that are not to be trusted or of another version, or more on the
+  // disk than `bytes_max`. Failures have cause and cure, and the caller goes on without: kPermission: a symbolic link,
+  // another user's folder, or one that others can write to. kInvalid: no folder, or a bound below 16 MiB. kNotFound:
+  // what the folder should be made in is missing. Others: as the system says.
   static Result<std::unique_ptr<DiskCache>> Open(const Options& options, std::vector<std::string>& notes);
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  // Where a file lies: in one piece from `offset` on, a multiple of 4,096; the room after it up to the next multiple
+  // Where a file lies: in one piece from `offset` on, a multiple of 4,096. The room after it up to the next multiple
   // belongs to it too, so that O_DIRECT reads can be rounded up.
   struct Place {
     DiskCacheKey key;
@@ -107,16 +107,17 @@ class DiskCache {
   // Otherwise: Forget(place). REQUIRES: block < place.block_count().
   static bool Check(const Place& place, size_t block, std::span<const std::byte> bytes);
 
-  // After a failed check, or a failed read: finds it no more, in this run and in later ones (the next Refresh writes
-  // that down), unless it was put elsewhere meanwhile. The caller gets it anew and may insert it again.
+  // After a failed check, or a failed read: finds it no more, unless it was put elsewhere meanwhile. That holds in this
+  // run, and in later ones, as the next Refresh writes it down. The caller gets it anew and may insert it again.
   void Forget(const Place& place);
 
   enum class Inserted {
     kYes,
     kPresent,  // it is there already
-    kNoRoom,  // the bound is reached and nothing may be evicted; the disk or the index is full; the file is larger than
-              // 1 GiB or than the bound, or has no bytes; the folder is read-only
-    kFailed,  // the disk refuses it: failure() says why. It will be tried again after look_ms.
+    kNoRoom,   // The bound is reached and nothing may be evicted, or the disk or the index is full. Or the file is
+               // larger than 1 GiB or than the bound, or has no bytes. Or the folder is read-only or locked by another
+               // daemon, or a file that is no larger was refused less than look_ms ago.
+    kFailed,   // the disk refuses it: failure() says why. It will be tried again after look_ms.
   };
   // Writes the file; waits for the disk, and for others that insert. `pieces` follow each other and have key.size bytes
   // together. After kYes, Find finds it at once here, and in other daemons after a Refresh.

@@ -15,8 +15,8 @@
 
 namespace augur {
 
-// Names a value for good, by what cannot be forged: of a rendered file, the record's identity, what its image is and
-// the view; of a block of a record, its identity. So other bytes have another key.
+// Names a value for good, by what cannot be forged. Of a rendered file that is the record's identity, what its image
+// is, and the view; of a block of a record, its identity. So other bytes have another key.
 struct DiskCacheKey {
   Hash128 hash;
   uint64_t size = 0;  // of the value, bytes

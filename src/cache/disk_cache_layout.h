@@ -65,8 +65,8 @@ constexpr uint64_t DiskCacheSlots(uint64_t blocks) {
              ? 1
              : 1 + (blocks - kDiskCacheSumsInFile + kDiskCacheSumsInMore - 1) / kDiskCacheSumsInMore;
 }
-// Room of the log in a segment of `segment_bytes`: one slot for each page, so that it is never full before the segment
-// (1.6 % of the size; its unused part is a hole and takes no disk).
+// Room of the log in a segment of `segment_bytes`: one slot for each page, so that it is never full before the segment.
+// That is 1.6 % of the size; its unused part is a hole and takes no disk.
 constexpr uint64_t DiskCacheLogBytes(uint64_t segment_bytes) {
   return UpToDiskCachePage(DiskCachePages(segment_bytes) * sizeof(DiskCacheLogSlot));
 }

@@ -8,8 +8,8 @@ namespace augur {
 
 // What may be evicted from a full disk cache (DISK_CACHE.md has the reasons). Pure; safe from any thread.
 
-// A segment that was not used for so long is not of what runs now: an epoch in shuffled order comes to every segment
-// within a small part of it, and one in the order of the files is seldom longer than a day.
+// A segment that was not used for so long is not of what runs now. An epoch in shuffled order comes to every segment
+// within a small part of the epoch. An epoch in the order of the files is seldom longer than a day.
 inline constexpr int64_t kDiskCacheRestNs = int64_t{24} * 3600 * 1'000'000'000;
 
 struct DiskCacheRun {

@@ -23,8 +23,8 @@ struct CacheCounters {
 
 // RecordCache keeps blocks in memory, least recently used out first, and makes sure that a block is loaded once however
 // many ask for it at the same time. Safe from any thread; callbacks run without any lock held, on the caller's thread
-// for a hit and on the loader's for a miss. Memory comes from the pool: when it is full, unused blocks are evicted,
-// then loads wait in a queue until a block in use is let go; the first in the queue is always served next, so everyone
+// for a hit and on the loader's for a miss. Memory comes from the pool. When it is full, unused blocks are evicted,
+// then loads wait in a queue until a block in use is let go. The first in the queue is always served next, so everyone
 // makes progress. One cache serves one store: its keys are places. Dropping a BlockRef (or any Buffer of the pool) may
 // start such a load on the thread that drops it: hold no lock there that a `load` or `done` takes. A caller that holds
 // one block while it waits for another takes up part of the memory that it waits for. So the pool must have room for
@@ -42,7 +42,7 @@ class RecordCache {
   enum class Found { kPresent, kLoading, kAbsent };
 
   // Keeps at most `idle_bytes_max` of buffers that are not in use. What has been read is in the kernel's page cache, so
-  // little is needed: a block of a large file must stay until the kernel's next pieces of it have been asked for.
+  // little is needed. A block of a large file must stay until the kernel's next pieces of it have been asked for.
   // Memory that is used again soon is also in the processor's cache, and not touched for the first time.
   explicit RecordCache(BufferPool& pool, uint64_t idle_bytes_max = UINT64_MAX);
   ~RecordCache();
@@ -56,7 +56,7 @@ class RecordCache {
   Found Get(const BlockKey& key, size_t buffer_bytes, Load load, Done done);
 
   // Absent: from now on the caller loads it, into memory of its own, and must call the returned function once, as a
-  // Load calls its `loaded`; `done` then gets the block as any other. Present, or being loaded: returns an empty
+  // Load calls its `loaded`. `done` then gets the block as any other. Present, or being loaded: returns an empty
   // function, and `done` is not called. A chunk is let go with its last BlockRef, never kept idle.
   Loaded Claim(const BlockKey& key, Done done);
 

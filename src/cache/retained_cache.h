@@ -23,10 +23,10 @@ namespace augur {
 // file in /dev/shm. All mounts of one store on this host by one user share the file, and a restarted daemon finds it
 // again. RETAINED_CACHE.md has its layout, its locks, what a crash leaves, and why it is not LMDB. Safe from any
 // thread, and from any number of processes up to 64. It never evicts by itself, never waits for the disk, and never for
-// another process for longer than a second: when that one is stopped while it holds the lock, blocks are not found and
-// not taken until it goes on. A Pin may outlive the RetainedCache. Who forks after Open must close all descriptors in
-// the child, or call nothing but exec: a copy of the descriptor keeps locks of a daemon that has died. Not for deciding
-// which blocks are kept (prefetch), and not for records without bytes.
+// another process for longer than a second (Open: ten seconds). When a process is stopped while it holds the lock,
+// blocks are not found and not taken until it goes on. A Pin may outlive the RetainedCache. Who forks after Open must
+// close all descriptors in the child, or call nothing but exec: a copy of the descriptor keeps locks of a daemon that
+// has died. Not for deciding which blocks are kept (prefetch), and not for records without bytes.
 class RetainedCache {
  public:
   enum class Place { kRam, kShm };
@@ -58,10 +58,10 @@ class RetainedCache {
   };
 
   // Opens or makes the retained cache. What had to be done otherwise than asked is told in `notes`, each a whole
-  // sentence for a log: a smaller size (little memory left, a small or full /dev/shm); memory of this process instead
-  // of /dev/shm (it is full or missing, or the file of that name is another user's, a symbolic link, or not to be
-  // trusted); a damaged file that was replaced by an empty one. kNoSpace: not even the smallest one (4 MiB) fits; go
-  // without. kInvalid: identity or path too long or empty.
+  // sentence for a log. A smaller size: little memory is left, or /dev/shm is small or full. Memory of this process
+  // instead of /dev/shm: that is full or missing, or the file of that name is another user's, a symbolic link, or not
+  // to be trusted. A damaged file that was replaced by an empty one. kNoSpace: not even the smallest one (4 MiB) fits;
+  // go without. kInvalid: the identity is empty or too long, or the path is too long.
   static Result<std::unique_ptr<RetainedCache>> Open(const Options& options, std::vector<std::string>& notes);
   // The last of the daemons that share a file removes it, unless it is to outlive them. One that is killed leaves it.
   ~RetainedCache();
@@ -108,7 +108,7 @@ class RetainedCache {
   };
 
   // Present: its bytes, as many as key.bytes. `check` is called once, without a lock held, when the memory is shared,
-  // or this process has neither inserted nor checked these bytes; if it says false, the block is thrown away and
+  // or this process has neither inserted nor checked these bytes. If it says false, the block is thrown away and
   // nothing is returned. Absent, or being inserted: nothing.
   std::optional<Pin> Find(const RetainedCacheKey& key, const Check& check);
 
@@ -130,8 +130,8 @@ class RetainedCache {
   // Frees the block. False: there is none, or it is pinned or being inserted by a process that lives.
   bool Erase(const RetainedCacheKey& key);
 
-  // Frees blocks that are not `known` until their room comes to `bytes`, or there are none: what a former run has left,
-  // or this process has put in for something else. Blocks that this process has not put in stay if they came after
+  // Frees blocks that are not `known` until their room comes to `bytes`, or there are none. A former run has left them,
+  // or this process has put them in for something else. Blocks that this process has not put in stay if they came after
   // another daemon that is attached: they may be that one's. `known` is called under the lock, so it must be quick.
   // Returns the room that was freed.
   uint64_t EvictUnknown(uint64_t bytes, const std::function<bool(const RetainedCacheKey&)>& known);
@@ -167,9 +167,9 @@ class RetainedCache {
   // from the memory that is available adds this: a daemon that starts again would else ask for less than is there.
   static uint64_t HeldAlready(const Options& options);
 
-  // Removes files in `folder` that are this user's, that no daemon is attached to, and whose store is gone (or that no
-  // one can use: made before the last boot, or damaged). A store out of another mount namespace (a container's) counts
-  // as gone after a day without a daemon. Returns the paths that were removed.
+  // Removes files in `folder` that are this user's, that no daemon is attached to, and whose store is gone. Also those
+  // that no one can use: made before the last boot, or damaged. A store out of another mount namespace (a container's)
+  // counts as gone after a day without a daemon. Returns the paths that were removed.
   static std::vector<std::string> SweepDebris(const std::string& folder);
 
  private:

@@ -9,8 +9,8 @@
 namespace augur {
 
 // Marks the tables of a retained cache as half changed for a scope. What a killed process leaves is what its
-// instructions before the kill have stored, in the order of the program as compiled; the next holder of the lock sees
-// all of it (lock and unlock are system calls). So the compiler alone must be kept from moving stores past the flag.
+// instructions before the kill have stored, in the order of the program as compiled. The next holder of the lock sees
+// all of it, as lock and unlock are system calls. So the compiler alone must be kept from moving stores past the flag.
 // The flag of an outer scope stays.
 class RetainedCacheChange {
  public:

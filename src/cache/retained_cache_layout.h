@@ -18,8 +18,8 @@ namespace augur {
 inline constexpr std::array<char, 8> kRetainedCacheMagic = {'A', 'U', 'G', 'R', 'W', 'A', 'R', 'E'};
 inline constexpr uint32_t kRetainedCacheVersion = 4;
 
-// A slab is what memory is taken from the machine by, and given back: a huge page, so that memory of one process can be
-// backed by one; 0.5 ms to have it made and mapped by the kernel, which is done without a lock.
+// A slab is the unit in which memory is taken from the machine and given back. It is a huge page, so that memory of one
+// process can be backed by one. The kernel needs 0.5 ms to make and map it, which is done without a lock.
 inline constexpr uint32_t kSlabPages = 512;
 inline constexpr uint64_t kSlabBytes = kSlabPages * kPageBytes;
 inline constexpr uint32_t kSlabDataPages = kSlabPages - 1;  // the first page holds the slab's own table
@@ -35,7 +35,7 @@ inline constexpr size_t kRetainedCachePathMax = 1024;        // bytes
 inline constexpr unsigned kRetainedCacheSlots = 64;          // daemons that may be attached
 
 // A number in memory that another process may change at any moment, whatever locks are held. It is reached by these
-// calls alone, and cannot be copied, so that each fetch is one that can be seen: a number is fetched once, into a
+// calls alone, and cannot be copied, so that each fetch is one that can be seen. A number is fetched once, into a
 // local, checked there, and used from there.
 template <typename T>
 class Shared {

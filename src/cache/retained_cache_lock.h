@@ -9,10 +9,9 @@
 namespace augur {
 
 // RetainedCacheLock shuts other processes out of a file, and tells which daemons are alive. Both are locks on single
-// bytes (F_OFD_SETLK): the kernel takes them back when the last descriptor of that open() is closed, so however a
-// process ends, and process numbers, which mean nothing across namespaces, play no part. Byte 0 is the lock of the
-// tables, byte 1 + i belongs to the daemon in slot i for as long as it lives. One thread at a time. Does not own the
-// descriptor.
+// bytes (F_OFD_SETLK). The kernel takes them back when the last descriptor of that open() is closed, however a process
+// ends. Process numbers, which mean nothing across namespaces, play no part. Byte 0 is the lock of the tables, byte 1 +
+// i belongs to the daemon in slot i for as long as it lives. One thread at a time. Does not own the descriptor.
 class RetainedCacheLock {
  public:
   static constexpr unsigned kSlots = kRetainedCacheSlots;

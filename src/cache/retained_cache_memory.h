@@ -49,7 +49,7 @@ class RetainedCacheMemory {
   std::unique_ptr<BusGuard> guard_;  // of a file
 };
 
-// RetainedCacheRoom says whether the machine has memory to give, so that neither a full /dev/shm (SIGBUS) nor a memory
+// RetainedCacheRoom says whether the machine has memory to give. So neither a full /dev/shm (SIGBUS) nor a memory
 // cgroup's limit (an end by the kernel; posix_fallocate does not prevent it) is ever met. One thread at a time.
 class RetainedCacheRoom {
  public:

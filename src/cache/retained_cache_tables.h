@@ -17,7 +17,7 @@
 
 namespace augur {
 
-// RetainedCacheTables finds blocks in the memory of a retained cache. It trusts nothing that it reads there: another
+// RetainedCacheTables finds blocks in the memory of a retained cache. It trusts nothing that it reads there. Another
 // process may have died in the middle of a change, or may write where it should not at any moment, locks or none. Each
 // number is fetched once and checked before it is used. Every walk has an end that does not depend on the numbers read.
 // Where bytes go in memory of this process, and how many, comes from numbers of this process alone. At worst, blocks
@@ -38,8 +38,8 @@ class RetainedCacheTables {
   const RetainedCacheHeader& header() const { return *Place<RetainedCacheHeader>(0); }
   const RetainedCacheGeometry& geometry() const { return geometry_; }
 
-  // Makes what may be half changed whole: throws away unfinished and impossible items (pages out of range, shared, or
-  // in a circle; a key that is there already), and makes buckets, free pages, free items and the counts anew. What
+  // Makes what may be half changed whole. It throws away unfinished and impossible items: pages out of range, shared,
+  // or in a circle; a key that is there already. It makes buckets, free pages, free items and the counts anew. What
   // slots in `live` have pinned stays where it is; pins of others are taken off.
   void Rebuild(uint64_t live);
 

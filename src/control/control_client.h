@@ -39,8 +39,8 @@ struct ControlAddress {
 
 // Asks the daemon at `address`: one request, one answer. `body`, if there is one, is read as the daemon takes it. With
 // `soon` the answer, too, must come within kSilentMax. kBusy: it did not come. A failure that the daemon reports has
-// its code and its text, escaped for a terminal; kNotFound: no daemon listens there; kPermission: the daemon is another
-// user's; kCorrupt, kUnsupported: it is no daemon of ours, or of another version.
+// its code and its text, escaped for a terminal. kNotFound: no daemon listens there. kPermission: the daemon is another
+// user's, or this user may not ask it. kCorrupt: it is no daemon of ours. kUnsupported: it is of another version.
 Result<ControlAnswer> AskDaemon(const ControlAddress& address, const nlohmann::json& request, const ControlSource& body,
                                 bool soon = false);
 

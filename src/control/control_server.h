@@ -30,11 +30,11 @@ using ControlBody = std::function<Result<bool>(std::string& piece)>;
 // Called on a thread of the server, several at a time. It need not read the whole body.
 using ControlHandler = std::function<Result<ControlReply>(const nlohmann::json& request, const ControlBody& body)>;
 
-// ControlServer answers the operator's requests on a socket, on threads of its own that nothing of the mount waits for:
-// one that accepts, and one for each connection, at most kConnectionsMax. A client that hangs costs one of them. When
-// all are taken and another comes, the one that has been silent longest is cut off if that is `silence_max`; else the
-// new one is told that the daemon is busy. Only root and the user of the daemon are answered. Methods are for one
-// thread. Owns the socket, and removes its file at the end.
+// ControlServer answers the operator's requests on a socket, on threads of its own that nothing of the mount waits for.
+// One accepts, and there is one for each connection, at most kConnectionsMax. A client that hangs costs one of them.
+// When all are taken and another comes, the one that has been silent longest is cut off if it was silent for
+// `silence_max`. Else the new one is told that the daemon is busy. Only root and the user of the daemon are answered.
+// Methods are for one thread. Owns the socket, and removes its file at the end.
 class ControlServer {
  public:
   static constexpr size_t kConnectionsMax = 8;

@@ -11,13 +11,13 @@
 
 namespace augur {
 
-// How augurctl and the daemon talk over a connection of their own for each request:
-//   daemon:  header {"program": "augurfs", "protocol": 1}        before the client says anything
-//   client:  header {"command": NAME, ...} and a body
-//   daemon:  header {"ok": true, ...} or {"error": TEXT, "code": NAME}, and a body
+// How augurctl and the daemon talk over a connection of their own for each request. The daemon speaks first:
+//   daemon:  header {"program": "augurfs", "protocol": 1}.
+//   client:  header {"command": NAME, ...}, and a body.
+//   daemon:  header {"ok": true, ...} or {"error": TEXT, "code": NAME}, and a body.
 // A header is kFrameMagic, the length of a JSON object in 4 bytes, little-endian, at most kHeaderBytesMax, and the
 // object. A body is pieces, each with its length in the same form, at most kPieceBytesMax; a length of 0 ends it. So
-// nothing is allocated that a limit does not allow, and the length of what comes from a pipe need not be known.
+// nothing is allocated that a limit does not allow. The length of what comes from a pipe need not be known.
 inline constexpr std::string_view kFrameMagic = "AUGC";
 inline constexpr int kProtocol = 1;
 inline constexpr size_t kHeaderBytesMax = 64 << 10;

@@ -171,8 +171,8 @@ struct HistogramCounts {
   uint64_t sum = 0;
 
   uint64_t total() const;
-  // The least bound of a bucket at or below which at least this share of the values lies, 0 < share <= 1; UINT64_MAX
-  // when it is in the last bucket. 0 when there are no values.
+  // The least bound of a bucket at or below which at least this share of the values lies, 0 < share <= 1. UINT64_MAX
+  // when that is in the last bucket. 0 when there are no values.
   uint64_t Quantile(double share) const;
 };
 
