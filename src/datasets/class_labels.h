@@ -18,8 +18,8 @@ namespace augur {
 // Whether an entry, which has this path, is there. Failures of the store. Empty: all are.
 using TakesEntry = std::function<Result<bool>(const Entry& entry, const std::string& path)>;
 
-// Whether the store, of which only what `takes` says is there, has data sets below its root, and not classes: a folder
-// of the root is called train, training, val, valid, validation or test. Failures of the store.
+// Whether the store has data sets below its root, and not classes: a folder of the root is called train, training, val,
+// valid, validation or test. Only what `takes` says is there counts. Failures of the store.
 Result<bool> HasSplits(const Store& store, const TakesEntry& takes = {});
 
 // ClassLabels knows the label of each file of a store, as torchvision's ImageFolder numbers classes. Where the store

@@ -13,7 +13,8 @@ namespace augur {
 // What the rules of data loaders look at in the name of a file.
 struct FileKind {
   // From the last dot on (".jpg"). Of a name without a dot, the longest of these words that it ends with: "jpg",
-  // "jpeg", "png", "bmp", "ppm", "tif", "tiff", "webp"; some rules ask for these without a dot. Else empty.
+  // "jpeg", "png", "bmp", "ppm", "tif", "tiff", "webp". Some rules ask for these without a dot. Else empty, and so
+  // where it would be over 24 bytes.
   std::string suffix;
   bool hidden = false;     // the name begins with a dot
   bool only_dots = false;  // before the last dot there are at most dots: os.path.splitext finds no extension

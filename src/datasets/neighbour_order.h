@@ -7,7 +7,7 @@
 
 namespace augur {
 
-// An order with files that are needed along with those of the order, because some of their bytes are: each stands right
+// An order with files that are needed along with those of the order, because some of their bytes are. Each stands right
 // before the file for which it is needed, and no reader asks for it at this place.
 struct NeighbourOrder {
   Order files;

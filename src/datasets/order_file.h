@@ -22,12 +22,12 @@ struct OrderFileOptions {
 
 // OrderFileParser reads an order file: the files that an epoch will read, one a line, all as paths or all as indices.
 //
-//   ./train/n01440764/n01440764_10026.JPEG     a path relative to the mount's root; "./" may be left out
-//   /mnt/data/train/a.jpg                      an absolute path below the mount point
-//   17                                         the file with this index in path order (PathOrder), from 0
+//   ./train/n01440764/n01440764_10026.JPEG     a path relative to the mount's root; "./" may be left out.
+//   /mnt/data/train/a.jpg                      an absolute path below the mount point.
+//   17                                         the file with this index in path order (PathOrder), from 0.
 //
 // The first line that is not empty decides: nothing but digits is an index (a file of such a name in the root is "./17"
-// there). Empty lines are skipped, a carriage return at the end of a line is not part of it, the last line need not
+// there). Empty lines are skipped. A carriage return at the end of a line is not part of it. The last line need not
 // end. Symbolic links are followed within the store, because a script that lists files lists links too, and what the
 // daemon sees read is the file behind them. A file may come more than once.
 //

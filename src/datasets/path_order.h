@@ -19,7 +19,7 @@ enum class TreeOrder {
 };
 
 // PathOrder knows the regular files of a store in path order. Index i is the i-th regular file of a depth-first walk,
-// counted from 0: empty files and every name of a record that is stored once count, folders and symbolic links do not,
+// counted from 0. Empty files and every name of a record that is stored once count. Folders and symbolic links do not,
 // and no link is followed. Safe from any thread. Waits for pages of the index only. Failures: kCorrupt and kIo of the
 // store; kUnsupported when the store has more entries than an EntryNumber can name.
 class PathOrder {

@@ -5,8 +5,8 @@
 
 namespace augur {
 
-// Takes the first character off a text, as Python reads the names of files (PEP 383): strict UTF-8, and a byte that is
-// none is the lone surrogate U+DC00 + byte. REQUIRES: the text is not empty.
+// Takes the first character off a text, as Python reads the names of files (PEP 383). The text is strict UTF-8, and a
+// byte that is none is the lone surrogate U+DC00 + byte. REQUIRES: the text is not empty.
 char32_t TakePythonChar(std::string_view* text);
 
 // Whether Python compares the text as its bytes do: all of it is UTF-8. Code points and their UTF-8 have one order, but

@@ -10,7 +10,7 @@
 
 namespace augur {
 
-// SampleCache keeps values that were made for lists of samples, by key, within a number of bytes: the least recently
+// SampleCache keeps values that were made for lists of samples, by key, within a number of bytes. The least recently
 // used goes first, and one that is larger than all the room is not kept. Values are shared, so who holds one keeps it.
 // One thread at a time. `Value` has memory_bytes().
 template <typename Value>

@@ -19,8 +19,8 @@ namespace augur {
 // A sample that is a symbolic link is the file behind it, because that is what the mount sees read. Where that file is
 // not in the store the sample is the link's own number: it keeps its place, and is never seen read.
 //
-// Memory: 4 bytes a file, and once IndexOf has been called 4 to 8 more: an array by entry number where the files lie
-// densely in the index (at most two numbers a file), else the samples sorted by entry.
+// Memory: 4 bytes a file, and once IndexOf has been called 4 to 8 more. These are an array by entry number where the
+// files lie densely in the index (at most two numbers a file), else the samples sorted by entry.
 class SampleList {
  public:
   // `rule` is a name of sample_rule.h, `root` the folder, a path relative to the mount's root without slashes at its

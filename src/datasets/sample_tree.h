@@ -16,10 +16,10 @@
 
 namespace augur {
 
-// SampleTree is what lists of samples need to know of a folder and all below it, read once from the index: for each
-// file the kind of its name (a byte), for each folder where its children are, and where symbolic links lead. Immutable,
-// safe from any thread. Names are not kept: they are asked of the store, which it holds. Folders outside that links
-// lead to are part of it, too.
+// SampleTree is what lists of samples need to know of a folder and all below it, read once from the index. It has for
+// each file the kind of its name (a byte), for each folder where its children are, and where symbolic links lead.
+// Immutable, safe from any thread. Names are not kept: they are asked of the store, which it holds. Folders outside
+// that links lead to are part of it, too.
 class SampleTree {
  public:
   struct Folder {

@@ -14,26 +14,27 @@
 
 namespace augur {
 
-// SequenceDetector watches which files are read and recognises a pass over the files in a given order (path order, say:
-// a validation set, a copy, a sorted list), by one reader or by several side by side, also when some reads are not seen
-// because the page cache serves them. Then it says which files come next. The prediction finds such a pass in the reads
-// of one process; this one also where each file is read by another process, as a loop in a shell does (PREFETCH.md).
+// SequenceDetector watches which files are read and recognises a pass over the files in a given order. That is path
+// order, say, as of a validation set, a copy, or a sorted list. The pass is by one reader or by several side by side.
+// Some of its reads may be unseen because the page cache serves them. Then it says which files come next. The
+// prediction finds such a pass in the reads of one process. The SequenceDetector finds it also where each file is read
+// by another process, as a loop in a shell does (PREFETCH.md).
 //
 // It bets on chains. A read of a file that comes at most kGapMax places after one of the last reads extends that read's
-// chain. In a shuffled pass over n files this happens by chance: with a gap of g or less to one of the last M reads,
-// with probability M g / n. So an extension is worth evidence, log2(n0 / (M g H)) bits: the nearer, the more. Here n0
-// is the number of files (8,192 at most) and H the sum of 1/g over all gaps. The expected weight, 2^evidence, of all
+// chain. In a shuffled pass over n files this happens by chance. A gap of g or less to one of the last M reads has
+// probability M g / n. So an extension is worth evidence, log2(n0 / (M g H)) bits. The nearer the read, the more. Here
+// n0 is the number of files (8,192 at most) and H the sum of 1/g over all gaps. The expected weight, 2^evidence, of all
 // that may extend one chain is then at most 1 in any shuffled pass over at least n0 files. So for each read that may
-// begin a chain, the probability that this chain reaches kEvidenceBits is below 2^-kEvidenceBits: 2 * 10^-11 for a
-// shuffled epoch of a million files, 2 * 10^-13 for 8,192. Shuffles of fewer files than n0 in a larger store are taken
-// for sequential sooner: below 2^-28 a read for n0 / 4 of them. Fewer than kFilesMin files are never recognised: they
-// are soon read.
+// begin a chain, the probability that this chain reaches kEvidenceBits is below 2^-kEvidenceBits. That is 2 * 10^-11
+// for a shuffled epoch of a million files, and 2 * 10^-13 for 8,192. Shuffles of fewer files than n0 in a larger store
+// are taken for sequential sooner: below 2^-28 a read for n0 / 4 of them. Fewer than kFilesMin files are never
+// recognised: they are soon read.
 //
-// A real pass in which all reads are seen is recognised at its 15th read, one of which every second read is unseen at
-// about its 20th; with several readers one of them must come so far. Then the pass is a SequenceRun. It ends, and with
-// it its prediction, when none of the last kSilenceReads reads was one of its own. Each run is judged by itself, so a
-// shuffled reader beside it does not hide it, but in a store of a few thousand files may lead it astray. One thread at
-// a time. Memory: 128 reads of 1 KB, and kRunsMax runs of at most 5 MB.
+// A real pass in which all reads are seen is recognised at its 15th read, and one of which every second read is unseen
+// at about its 20th. With several readers one of them must come so far. Then the pass is a SequenceRun. It ends, and
+// with it its prediction, when none of the last kSilenceReads reads was one of its own. Each run is judged by itself,
+// so a shuffled reader beside it does not hide it, but in a store of a few thousand files may lead it astray. One
+// thread at a time. Memory: 128 reads of 1 KB, and kRunsMax runs of at most 5 MB.
 class SequenceDetector {
  public:
   static constexpr size_t kGapMax = 16;

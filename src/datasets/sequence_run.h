@@ -14,12 +14,12 @@ namespace augur {
 // Appends the `count` files that come after `file` in some order; fewer at its end, or when they cannot be told.
 using NextFiles = std::function<void(EntryNumber file, size_t count, Order* files)>;
 
-// SequenceRun is one pass over files in the order of a NextFiles, from a first file on: which of them have been read,
-// which have been handed out, which come next. Readers of a pass may be apart, because a DataLoader's workers read its
-// batches side by side. Where they are is the front: the second foremost of the last kFrontReads reads, because a
-// single one may be another program's. The run knows the files from kBehindFiles behind the front to kReachFiles before
-// it, or to the last that was handed out. Memory: 60 bytes for each of these. One thread at a time. Does not find out
-// whether there is a pass: SequenceDetector.
+// SequenceRun is one pass over files in the order of a NextFiles, from a first file on. It knows which of them have
+// been read, which have been handed out, and which come next. Readers of a pass may be apart, because a DataLoader's
+// workers read its batches side by side. Where they are is the front: the second foremost of the last kFrontReads
+// reads, because a single one may be another program's. The run knows the files from kBehindFiles behind the front to
+// kReachFiles before it, or to the last that was handed out. Memory: 60 bytes for each of these. One thread at a time.
+// Does not find out whether there is a pass: SequenceDetector.
 class SequenceRun {
  public:
   // How far apart the readers of a pass may be: 16 workers, each with two batches of 256 files.
@@ -41,7 +41,7 @@ class SequenceRun {
   bool Observe(EntryNumber file, uint64_t number);
   // The readers of this pass are at these files, however far apart: those that the run knows count as read.
   void Adopt(const Order& files, uint64_t number);
-  // Counts the file as read if the run knows it and it is near, as Observe does, but does not believe that the pass has
+  // Counts the file as read if the run knows it and it is near, as Observe does. Does not believe that the pass has
   // come so far: another program may have read it. Returns whether it counts.
   bool Mark(EntryNumber file, uint64_t number);
   // Whether the file is one of those that the run knows, read or not; not yet read.

@@ -26,8 +26,8 @@ struct Axis {
 // weight times pixel, rounded, divided by 2^kWeightBits. Immutable, any thread. Source: precompute_coeffs and
 // normalize_coeffs_8bpc of Pillow's Resample.c, whose every rounding matters: the pixels shall be the same.
 //
-// A weight is kept as two 16-bit digits, low + high * 2^kDigitBits, for a processor's multiply-and-add of 16-bit pairs:
-// low from -2^14 to 2^14 - 1, high at most 2^10, since no weight is beyond 4 (in fixed point, 2^24).
+// A weight is kept as two 16-bit digits, low + high * 2^kDigitBits, for a processor's multiply-and-add of 16-bit pairs.
+// Low is from -2^14 to 2^14 - 1. High is at most 2^10, since no weight is beyond 4 (in fixed point, 2^24).
 class AxisWeights {
  public:
   static constexpr int kWeightBits = 22;  // 32, less 8 for the pixel and 2 for the filters' overshoot

@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// An uncompressed Windows bitmap with the 40-byte header: rows from bottom to top, padded to 4 bytes; RGB as 24-bit
-// BGR, grey as 8-bit indices into a palette of 256 greys (readers then see a grey image, not a colour one). It has no
+// An uncompressed Windows bitmap with the 40-byte header: rows from bottom to top, padded to 4 bytes. RGB is 24-bit
+// BGR. Grey is 8-bit indices into a palette of 256 greys, so that readers see a grey image, not a colour one. It has no
 // place for EXIF. Source: BITMAPFILEHEADER and BITMAPINFOHEADER of the Windows SDK.
 
 // Whether an image of these sizes can be written: none is 0, sides of 31 bits, a file of 32 bits.

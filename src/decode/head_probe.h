@@ -10,9 +10,9 @@
 
 namespace augur {
 
-// HeadProbe is ProbeImage for a file that comes in pieces: it says the same of a file of any size, and keeps of its
+// HeadProbe is ProbeImage for a file that comes in pieces. It says the same of a file of any size, and keeps of its
 // beginning only what that needs. Of a JPEG it passes over what stands in front of the image beside its EXIF block
-// (profiles, previews, depth maps, comments), which may be any number of segments; of a PNG it keeps the first
+// (profiles, previews, depth maps, comments), which may be any number of segments. Of a PNG it keeps the first
 // kPngProbeBytesMax. One thread.
 class HeadProbe {
  public:

@@ -21,7 +21,8 @@ Result<Image> DecodeImage(std::span<const std::byte> file, const DecodeOptions& 
 Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOptions& options = {});
 
 // What MeasureImage says of most images that were recorded as `info`, so that a budget can be asked before the file is
-// read: of a JPEG of one scan, of a PNG that is not interlaced. Others need more. REQUIRES: info.kind is not kNone.
+// read. That is of a JPEG of one scan, and of a PNG that is not interlaced. Others need more. REQUIRES: info.kind is
+// not kNone.
 DecodeNeeds ExpectNeeds(const ImageInfo& info, const DecodeOptions& options = {});
 
 // A hash of the versions of the decoding libraries that run here, where they tell them: with others, the same file may

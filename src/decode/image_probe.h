@@ -13,8 +13,8 @@ namespace augur {
 inline constexpr size_t kProbeBytesMax = size_t{64} << 20;
 inline constexpr size_t kPngProbeBytesMax = size_t{4} << 20;
 
-// Says what image a file is, by its content (a name may lie), from `head`: the whole file or its beginning (HeadProbe
-// tells how much is enough); bytes past those above are not looked at. kind is kNone when it is no JPEG or PNG, or its
+// Says what image a file is, by its content (a name may lie). `head` is the whole file or its beginning, and HeadProbe
+// tells how much is enough. Bytes past those above are not looked at. kind is kNone when it is no JPEG or PNG, or its
 // header is broken; never fails and prints nothing. A file whose header is sound and whose pixels are missing is an
 // image. Any thread; memory under 100 KiB, time linear in `head`.
 ImageInfo ProbeImage(std::span<const std::byte> head);

@@ -29,8 +29,9 @@ Result<DecodeNeeds> MeasureJpeg(std::span<const std::byte> file, const DecodeOpt
 // What MeasureJpeg says of a file of this size that has one scan, as baseline JPEGs do.
 DecodeNeeds ExpectJpeg(const ImageInfo& info, const DecodeOptions& options);
 
-// The largest of 1, 2, 4, 8 with which a JPEG of width x height still comes out at least wanted_width x wanted_height:
-// what DecodeOptions::scale_denominator may be before a resize down to that. Source: JpegImageFile.draft of Pillow.
+// The largest of 1, 2, 4, 8 with which a JPEG of width x height still comes out at least wanted_width x wanted_height.
+// DecodeOptions::scale_denominator may be that before a resize down to the wanted size. Source: JpegImageFile.draft of
+// Pillow.
 uint32_t ScaleDenominatorFor(uint32_t width, uint32_t height, uint32_t wanted_width, uint32_t wanted_height);
 
 }  // namespace augur

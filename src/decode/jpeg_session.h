@@ -17,8 +17,8 @@
 namespace augur {
 
 // JpegSession is one decompression by libjpeg, in steps that return instead of jumping. Its input is a span that must
-// outlive it, read as a source that suspends at its end: an input that ends too early (kTruncated) is told apart from a
-// broken one (kBroken), as Pillow does it. One thread. Not for headers alone (jpeg_header.h).
+// outlive it, read as a source that suspends at its end. So an input that ends too early (kTruncated) is told apart
+// from a broken one (kBroken), as Pillow does it. One thread. Not for headers alone (jpeg_header.h).
 //
 // libjpeg reports errors by a callback that must not return. Each step below sets the place to jump to, holds no object
 // with a destructor while libjpeg runs, and is left by one longjmp within that step. After kBroken only the destructor

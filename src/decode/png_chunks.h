@@ -10,7 +10,7 @@
 namespace augur {
 
 // PngChunks is what of a PNG in memory makes its pixels: IHDR, PLTE, and the bytes of the first run of IDAT chunks,
-// piece by piece; a DDAT within that run is an IDAT, as for Pillow. The rest (texts, profiles, unknown chunks) is
+// piece by piece. A DDAT within that run is an IDAT, as for Pillow. The rest (texts, profiles, unknown chunks) is
 // passed over: nothing inflates or keeps it. Keeps nothing but its place, however many chunks there are. One thread;
 // the file must outlive it. Not for finding EXIF (png_header.h), nor for the checksums of the pixels, which Pillow does
 // not look at.
@@ -19,9 +19,10 @@ class PngChunks {
   // Pillow's ImageFile.MAXBLOCK: its inflate sees this much at a time, which shows in what it makes of a broken stream.
   static constexpr size_t kPieceBytesMax = size_t{64} << 10;
 
-  // Walks over `file` up to its pixels. kCorrupt: no PNG, no sound IHDR, no IDAT; a palette image without a palette or
-  // with one of more than 256 entries; an animation whose first frame is not the whole image; a chunk before the pixels
-  // whose name or checksum is wrong, with `tolerant` only a critical one.
+  // Walks over `file` up to its pixels. kCorrupt: no PNG, no sound IHDR, no IDAT, or the file ends before it. A palette
+  // image without a palette or with one of more than 256 entries. An animation whose first frame is not the whole
+  // image, or stands behind another frame. A chunk before the pixels whose name or checksum is wrong. With `tolerant` a
+  // checksum counts of a critical chunk alone, and a name is wrong only when it is not ASCII.
   // Source: PngImageFile._open and ChunkStream of Pillow's PngImagePlugin.py.
   static Result<PngChunks> Find(std::span<const std::byte> file, bool tolerant);
 

@@ -34,10 +34,10 @@ struct PngHeader {
 // Whether `head` begins with the PNG signature.
 bool LooksLikePng(std::span<const std::byte> head);
 
-// Reads the IHDR chunk, of several in front of the pixels the last, and checks its checksum; and looks for an eXIf
-// chunk, which may stand before or after the pixels: one after the end of `head` is not found. kind is kNone when there
-// is no sound IHDR. `exif_block`, if given, is set to the EXIF block from its TIFF header on, within `head`, when there
-// is one.
+// Reads the IHDR chunk, of several in front of the pixels the last, and checks its checksum. Looks for an eXIf chunk,
+// which may stand before or after the pixels. One after the end of `head` is not found. kind is kNone when there is no
+// sound IHDR. `exif_block`, if given, is set to the EXIF block from its TIFF header on, within `head`, when there is
+// one.
 ImageInfo ProbePng(std::span<const std::byte> head, std::span<const std::byte>* exif_block = nullptr);
 
 }  // namespace augur

@@ -13,9 +13,9 @@ namespace augur {
 // What the file holds: the tensor, (tensor, label), or {"image": tensor, "label": label}.
 enum class PtItem { kTensor, kPair, kDict };
 
-// A file that torch.load reads, as torch.save writes one of a contiguous tensor on the CPU: a zip archive whose entries
-// are stored, with the tensor's bytes at a multiple of 64 (so mmap=True has them in place), and a pickle that
-// weights_only=True allows. Sources: caffe2/serialize/inline_container.cc and torch/serialization.py of PyTorch 2;
+// A file that torch.load reads, as torch.save writes one of a contiguous tensor on the CPU. It is a zip archive whose
+// entries are stored, with the tensor's bytes at a multiple of 64 (so mmap=True has them in place). It has a pickle
+// that weights_only=True allows. Sources: caffe2/serialize/inline_container.cc and torch/serialization.py of PyTorch 2;
 // Python's pickletools; PKWARE's APPNOTE 6.3.
 
 // Bytes of the whole file, whatever the label. `channels` is 1 or 3. REQUIRES: the array has less than 4 GiB.

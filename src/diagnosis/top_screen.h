@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// The screen of 'augurctl top': who reads how fast, where the files come from, what waits, how far the order is; what
-// the disk or server does beside what it could do, memory by part, decoding, errors. Pure.
+// The screen of 'augurctl top': who reads how fast, where the files come from, what waits, how far the order is. Then
+// what the disk or server does beside what it could do, memory by part, decoding, errors. Pure.
 
 // Lines of at most `columns` columns, `rows` of them at most: what matters less comes last, and is left out first.
 // Bytes from names are made printable. `now`: the time of day, for the first line.

@@ -124,8 +124,8 @@ class FleetMember {
     size_t operator()(const FleetKey& key) const { return key.hash.low; }
   };
 
-  // Values that one request asks for: enough to fill a connection (16 took as little as 64 in the measurements), and
-  // few enough that who comes next does not wait long.
+  // Values that one request asks for. They are enough to fill a connection (16 took as little as 64 in the
+  // measurements), and few enough that who comes next does not wait long.
   static constexpr size_t kValuesMax = 16;
   static constexpr uint64_t kBytesMax = uint64_t{1} << 20;
   // Of questions that wait: more would pass their deadline.

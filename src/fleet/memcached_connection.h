@@ -21,8 +21,8 @@ namespace augur {
 // add, touch). Calls wait, until a time that each is given. After a failure the connection is closed, and the next call
 // opens one anew: an answer that comes late is never taken for another one's.
 //
-// The server is not trusted. A line may have kLineBytesMax, a value kValueBytesMax, and a value that was not asked for
-// is a failure. libmemcached 1.1.4 is not used for that reason: a key of 300 bytes in an answer writes beyond its
+// The server is not trusted. A line may have kLineBytesMax, and a value kValueBytesMax. A value that was not asked for
+// is a failure. libmemcached 1.1.4 is not used for that reason. A key of 300 bytes in an answer writes beyond its
 // result, and it has no limit for the time of a whole answer. Not safe for several threads, but for Interrupt.
 class MemcachedConnection {
  public:
