@@ -20,9 +20,9 @@
 
 namespace augur {
 
-// ArchiveForesight is what the prediction and the prefetch know of archives: which samples of them READs ask for, in
-// which order the samples lie, and what has to be read for one. Safe from any thread. REQUIRES: what it is given
-// outlives it.
+// ArchiveForesight is what the prediction and the prefetch know of archives. It tells which samples of them READs ask
+// for, in which order the samples lie, and what has to be read for one. Safe from any thread. REQUIRES: what it is
+// given outlives it.
 class ArchiveForesight final : public ArchivedFiles {
  public:
   ArchiveForesight(ReadObserver& observer, Statistics& statistics) : observer_(observer), statistics_(statistics) {}

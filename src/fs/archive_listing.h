@@ -16,9 +16,10 @@
 
 namespace augur {
 
-// ArchiveListing is which archives lie in a folder of a view: those of its sub-folders, in the root those of the root
-// itself first, and files that say what these are. Indexes of TFRecord files are found by name alone. What the store
-// has of the same name in the folder, and is shown, goes before an archive. Immutable, safe from any thread.
+// ArchiveListing is which archives lie in a folder of a view. These are the archives of its sub-folders, in the root
+// those of the root itself first, and files that say what these are. Indexes of TFRecord files are found by name alone.
+// What the store has of the same name in the folder, and is shown, goes before an archive. Immutable, safe from any
+// thread.
 class ArchiveListing {
  public:
   // Gives the archives of a folder. nullptr: it has none, for a reason that was told.

@@ -15,11 +15,11 @@
 namespace augur {
 
 // ArchiveReads tells from the READs of archives which samples their readers ask for, and which the kernel has whole
-// after that. A READ is not what a reader asked for: the kernel asks for whole pages, leaves out those that it has, and
+// after that. A READ is not what a reader asked for. The kernel asks for whole pages, leaves out those that it has, and
 // reads ahead, and nothing in a request says which of them it is. These rules tell them apart:
 //   1. A READ of the pages of one sample, or of those of them that the kernel does not have, is its reader's own.
 //   2. A READ that goes on where the last one of its stream has ended may be the kernel's, and so may one that is a
-//   little further: reading ahead, the kernel makes a READ for each gap between pages that it has. So may one of more
+//   little further. Reading ahead, the kernel makes a READ for each gap between pages that it has. So may one of more
 //   than a sample and its frame. The samples of such READs are not told as asked for.
 //   3. Where a stream has gone on for kSequentialBytes, further than the kernel reads ahead by itself, its reader goes
 //   through the file. He asks for all samples of a READ, kAskedMax at most.

@@ -14,9 +14,9 @@
 
 namespace augur {
 
-// ChecksumRead computes the masked CRC-32C that a TFRecord has behind an image: of some bytes in front of it, and of
-// its record, which is read for that, one block at a time. So it holds no block while it waits for one. Made with
-// Begin, owns itself until it has answered. REQUIRES: the blocks outlive it.
+// ChecksumRead computes the masked CRC-32C that a TFRecord has behind an image. It is that of some bytes in front of
+// the image, and of its record, which is read for that, one block at a time. So it holds no block while it waits for
+// one. Made with Begin, owns itself until it has answered. REQUIRES: the blocks outlive it.
 class ChecksumRead : public std::enable_shared_from_this<ChecksumRead> {
  public:
   // As it lies in the file.

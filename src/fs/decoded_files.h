@@ -43,14 +43,15 @@ class DecodedFiles {
 
   // Whether Read would find it.
   bool Has(const ViewFile& file) const;
-  // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kDiskCachePageBytes on, and calls
-  // `done` once the bytes are there and checked, or are not; on a thread of the engine. False: it is not in the cache,
+  // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kDiskCachePageBytes on. Calls
+  // `done` on a thread of the engine, once the bytes are there and checked, or are not. False: it is not in the cache,
   // and `done` is not called. REQUIRES: the engine has ended all reads before this object ends.
   bool Read(const ViewFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
 
   // Takes a made file, to be written later, unless the cache has it, it waits already, or writing_bytes_max leaves no
-  // room for it: the disk does not follow, and the file is to be given again when it is next asked for. One file may be
-  // larger than writing_bytes_max: it is kept alive while it is written, as it is while it is read.
+  // room for it. In the last case the disk does not follow, and the file is to be given again when it is next asked
+  // for. One file may be larger than writing_bytes_max: it is kept alive while it is written, as it is while it is
+  // read.
   void Keep(const ViewFile& file, const RenderedRef& made);
 
   DiskCacheCounters counters() const { return cache_->counters(); }

@@ -21,9 +21,10 @@
 
 namespace augur {
 
-// FileReader brings the bytes of segments of files, each from where it is nearest: the retained cache, the record cache
-// or the rendered files of views, else from the shards, checked, and rendered. Safe from any thread; never waits for
-// the disk. REQUIRES: what it is given outlives it, and every Read has ended before it is destroyed.
+// FileReader brings the bytes of segments of files, each from where it is nearest. That is the retained cache, the
+// record cache or the rendered files of views, else the shards, whose bytes it checks and renders. Safe from any
+// thread; never waits for the disk. REQUIRES: what it is given outlives it, and every Read has ended before it is
+// destroyed.
 class FileReader {
  public:
   // `retained`: the retained cache; nullptr: there is none. `observer` may be nullptr.

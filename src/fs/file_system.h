@@ -111,8 +111,8 @@ class FileSystem final : public ViewSource {
   void RenderAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                    RenderEnded ended) override;
 
-  // The file at a path relative to the root of the mount, links followed: FindFile, in the view that the root shows, or
-  // in the one that the path leads into.
+  // The file at a path relative to the root of the mount, links followed. It is found as by FindFile, in the view that
+  // the root shows, or in the one that the path leads into.
   Result<Entry> FindByPath(std::string_view path);
 
   // Whether a name that is not in this folder may be remembered as missing: the names of archives change with the

@@ -14,7 +14,7 @@
 
 namespace augur {
 
-// GatheredRead is a read of many small pieces of blocks, as an archive of small images is: it copies them into one
+// GatheredRead is a read of many small pieces of blocks, as an archive of small images is. It copies them into one
 // piece of memory, a few at a time, and lets each block go at once. So it takes as much memory as it has bytes, however
 // many blocks these lie in. It holds no block while it waits for one. Made with Begin, owns itself until it has
 // answered.

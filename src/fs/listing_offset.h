@@ -8,9 +8,9 @@
 
 namespace augur {
 
-// The offset of an item in a folder, as readdir(3) has it: the place in the listing, and which of the generations that
-// the mount has shown that is in, counted from 0. A program may go on with a listing that it has begun in an earlier
-// one.
+// The offset of an item in a folder, as readdir(3) has it. It is the place in the listing, and the generation that has
+// that listing: which of those that the mount has shown, counted from 0. A program may go on with a listing that it has
+// begun in an earlier one.
 struct ListingOffset {
   static constexpr int kPlaceBits = 40;
   static constexpr uint64_t kSequenceMax =
@@ -26,8 +26,9 @@ struct ListingOffset {
 };
 
 // Where the listing of `folder`, of generation `after`, goes on for a program that has had the items in front of
-// `place` in generation `before`: at the first one of the others that both have. So no item that stays is given twice,
-// or left out. The path of the folder may be none in `before`: then there is nothing to go on with, and it is the end.
+// `place` in generation `before`. That is at the first one of the others that both have. So no item that stays is given
+// twice, or left out. The path of the folder may be none in `before`: then there is nothing to go on with, and it is
+// the end.
 Result<uint64_t> PlaceAfterReload(const Store& before, const Store& after, const Entry& folder, uint64_t place);
 
 }  // namespace augur

@@ -12,9 +12,9 @@
 
 namespace augur {
 
-// ReadAssembly is a read whose bytes come in parts: it collects them and replies once, in the order of the file, when
-// all have come; with the first failure in that order, where there is one. Arrived may be called on several threads at
-// a time, once for each part. REQUIRES: statistics outlive it.
+// ReadAssembly is a read whose bytes come in parts. It collects them and replies once, in the order of the file, when
+// all have come. Where a part has failed, it replies with the first failure in that order. Arrived may be called on
+// several threads at a time, once for each part. REQUIRES: statistics outlive it.
 class ReadAssembly {
  public:
   // REQUIRES: parts > 0.

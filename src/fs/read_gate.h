@@ -11,10 +11,10 @@
 namespace augur {
 
 // ReadGate limits how many blocks reads may hold while they wait for one more. Such a block is memory that the others
-// wait for: with one fewer of them than the pool has blocks there is always a block left for whoever comes next, so all
-// reads end. A read of n blocks needs n - 1 permits; one of a single block holds nothing while it waits and needs none.
-// Safe from any thread; `start` runs without a lock, on the thread of Enter or on that of a Leave. The queue has no
-// maximum of its own: the kernel sends as many READs as threads read, and max-background ahead of them.
+// wait for. With one fewer of them than the pool has blocks, there is always a block left for whoever comes next, so
+// all reads end. A read of n blocks needs n - 1 permits; one of a single block holds nothing while it waits and needs
+// none. Safe from any thread; `start` runs without a lock, on the thread of Enter or on that of a Leave. The queue has
+// no maximum of its own: the kernel sends as many READs as threads read, and max-background ahead of them.
 class ReadGate {
  public:
   explicit ReadGate(size_t permits) : permits_(permits) {}

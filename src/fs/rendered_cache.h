@@ -13,9 +13,9 @@
 
 namespace augur {
 
-// Names a file of a view of one mount: by the place of the record that it is rendered from, by a hash of the view's
-// SPEC, and by what the index states of the image. The hash tells views apart; records are not told by one (BlockKey
-// says why).
+// Names a file of a view of one mount. The name is the place of the record that the file is rendered from,
+// ViewFile::hash, and what the index states of the image. The hash tells views apart. Records are told apart by their
+// place and not by a hash (BlockKey says why).
 struct RenderedKey {
   BlockKey record;
   Hash128 shown;  // ViewFile::hash: of the record's hash and the SPEC
@@ -34,7 +34,7 @@ struct RenderedKey {
 //
 // A file that was read to its end lies in the kernel's page cache. A second copy of it is of use only when the kernel
 // has let it go. So of such files, when they were rendered for the first time, only the last few are held here. Readers
-// that go past the page cache find them, and their memory serves the next files: where a virtual machine has to get new
+// that go past the page cache find them, and their memory serves the next files. Where a virtual machine has to get new
 // memory from its host, the first touch of it costs as much as decoding. A file that has to be rendered again is held
 // as long as there is room.
 //
@@ -45,7 +45,7 @@ class RenderedCache {
   static constexpr size_t kPassedBytesMax = 16 << 20;
 
   // `files`: how many the store has. A table of 16 bits for each, 1 MiB at most, remembers those rendered before, one
-  // bit for each: of two that share a bit, the second seems to have been rendered before.
+  // bit for each. Of two that share a bit, the second seems to have been rendered before.
   explicit RenderedCache(uint64_t files);
 
   struct Found {

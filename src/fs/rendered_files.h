@@ -33,7 +33,7 @@
 
 namespace augur {
 
-// A memory= that has room for a file of a view which takes `bytes` to render: views have an eighth of the memory beside
+// A memory= that has room for a file of a view which takes `bytes` to render. Views have an eighth of the memory beside
 // buffers and threads, and of that a part is for tables and for memory that waits to be used again. (A test compares it
 // with ResolveAugurfs.)
 constexpr uint64_t MemoryForViews(uint64_t bytes) { return 14 * bytes + (uint64_t{64} << 20); }
@@ -49,12 +49,12 @@ constexpr uint64_t MemoryForViews(uint64_t bytes) { return 14 * bytes + (uint64_
 // A file that is only predicted is rendered after those that readers wait for, into memory of its owner, who keeps it.
 // When a reader comes to wait for it, it goes before the others. While the owner has the memory, readers find it there.
 //
-// Memory: one budget, from which a job takes everything that its file needs before it starts: the record if it is more
-// than one block, the memory of decoding and resizing, and the result. Jobs take memory in the order of asking, and
-// evict kept files for it. How much a job needs is in the image's header. Until that is read, it takes what most images
-// of its size need (one scan, not interlaced). A job that turns out to need more, while there is no more, gives all
-// back, waits in front of the others, and reads its record again. So no job that has memory waits for memory. Jobs that
-// wait have no maximum here: each is of a READ that waits, or of a file that the prefetch has memory for.
+// Memory: one budget, from which a job takes everything that its file needs before it starts. That is the record if it
+// is more than one block, the memory of decoding and resizing, and the result. Jobs take memory in the order of asking,
+// and evict kept files for it. How much a job needs is in the image's header. Until that is read, it takes what most
+// images of its size need (one scan, not interlaced). A job that turns out to need more, while there is no more, gives
+// all back, waits in front of the others, and reads its record again. So no job that has memory waits for memory. Jobs
+// that wait have no maximum here: each is of a READ that waits, or of a file that the prefetch has memory for.
 //
 // RenderBudget says which share jobs for readers have, and which jobs ahead. So a reader waits for other readers only,
 // unless its file takes more than half of the budget. A file that takes more than half is not rendered ahead. The rest

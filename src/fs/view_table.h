@@ -41,7 +41,7 @@ struct View {
   std::string text;  // its one spelling
   std::shared_ptr<ViewCounts> counts;
   // Of a view whose bytes are those of one generation (ViewSpec::is_of_generation): how many generations the mount had
-  // shown before that, and the number in the nodes of its archives, which no view of another generation has. The root's
+  // shown before that. And the number in the nodes of its archives, which no view of another generation has. The root's
   // own number lasts as long as the mount, so it has another one for these; other views have one number for all.
   uint64_t sequence = 0;
   uint32_t archives_number = 0;
@@ -49,7 +49,7 @@ struct View {
 using ViewRef = std::shared_ptr<const View>;
 
 // ViewTable gives each view of a mount a number when it is first asked for: two spellings of one view are one view. A
-// view stays as long as the kernel has nodes of it, and after that until its place is needed for another one; asked for
+// view stays as long as the kernel has nodes of it, and after that until its place is needed for another one. Asked for
 // again, it has another number, so that none ever means two views.
 //
 // The kernel keeps a name for ten days, and anybody who may look into the mount can look up names. So the places are

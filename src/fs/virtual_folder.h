@@ -19,7 +19,7 @@ namespace augur {
 
 // VirtualFolder is the folder .augur at the root of a mount: files whose bytes are made when they are looked up. The
 // kernel keeps the bytes read of a node for as long as it likes. So each lookup makes a new node, whose bytes never
-// change, and which lives until the kernel forgets it. At most kLiveMax of each file are kept: for one more, the oldest
+// change, and which lives until the kernel forgets it. At most kLiveMax of each file are kept. For one more, the oldest
 // one goes of the user who has the most of that file, whether he has it open or not. So who keeps many open loses his
 // own. Safe from any thread. Owns the bytes. Not for files that are large or take long to make: a lookup waits for
 // them.

@@ -22,8 +22,8 @@ struct BrokerOptions {
 };
 
 // Broker is a small process of ours (augur-broker) that does for the daemon what takes privileges, so that the daemon
-// can do without: mount, unmount, set the kernel's read-ahead, abort the connection of a dead daemon, and read a
-// reader's rank. For root it keeps three capabilities (broker_process.cc). For an ordinary user it has none and runs
+// can do without. It mounts, unmounts, sets the kernel's read-ahead, aborts the connection of a dead daemon, and reads
+// a reader's rank. For root it keeps three capabilities (broker_process.cc). For an ordinary user it has none and runs
 // fusermount3, which the daemon no longer can under PR_SET_NO_NEW_PRIVS. It opens no store and takes only fixed
 // requests.
 //

@@ -16,7 +16,7 @@ namespace augur {
 //
 // Uses the file abort of /sys/fs/fuse/connections, which belongs to the mounting user; root does not need that folder
 // to be mounted. Where neither can be had, as in a user namespace, root has a forced umount that is kept from
-// succeeding: the dead mount stays where it is, and its readers see errors and not an empty folder. One thread.
+// succeeding. The dead mount stays where it is, and its readers see errors and not an empty folder. One thread.
 class ConnectionAbort {
  public:
   // Prepares the abort of the mount at `path`, while that is sure to be there: the file works also when the mount is

@@ -12,8 +12,9 @@
 namespace augur {
 
 // DyingDaemons are daemons of a mount that have died or handed it over, and may not be gone yet. A thread of such a one
-// may still take a request, and die with it. So the kernel is to hand out again what no living daemon will answer: in
-// pauses that grow, as this costs the daemon that serves a read again, and for the last time when all are gone.
+// may still take a request, and die with it. So the kernel is to hand out again what no living daemon will answer. It
+// does so in pauses that grow, as this costs the daemon that serves a read again, and for the last time when all are
+// gone.
 //
 // One thread. Allocates nothing, waits for nothing.
 class DyingDaemons {

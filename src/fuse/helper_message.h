@@ -44,8 +44,8 @@ struct HelperView {
 };
 
 // Entries in a packet at most. A packet of 4 KiB is quickly copied and far below what a socket takes by default (208
-// KiB), and the helper looks after its inotify queue between packets: 1,024 drops of 32 us are 33 ms, in which a reader
-// at 8 us a file opens 4,100 files, a quarter of the queue's 16,384.
+// KiB). The helper looks after its inotify queue between packets: 1,024 drops of 32 us are 33 ms. In these a reader at
+// 8 us a file opens 4,100 files, a quarter of the queue's 16,384.
 inline constexpr size_t kHelperEntriesMax = 1024;
 
 // Longest packet: a path and what comes before it.

@@ -53,7 +53,7 @@ class HolderLink {
 
   // By the first daemon: the mount is made. `index` is -1 where nothing is locked.
   void Mounted(int device, const std::string& device_number, int index);
-  // The thread by whose end the holder knows of ours early: a process is only gone when its last thread is, and one
+  // The thread by whose end the holder knows of ours early. A process is only gone when its last thread is, and one
   // that pushes pages may hang in the kernel until the next daemon answers a READ.
   void Watch(pid_t thread);
   // By one that goes on with the mount, before it takes the first request: who kills it then does so from outside.

@@ -35,7 +35,7 @@ namespace augur {
 class MountHelper final : public MountView {
  public:
   // Forks. The helper opens this generation of the store for itself. REQUIRES: this process has one thread, which lives
-  // as long as the daemon (the helper ends when the thread that forked it does); the store's path does not depend on
+  // as long as the daemon (the helper ends when the thread that forked it does). The store's path does not depend on
   // the working folder. kIo: the system gives no process.
   static Result<std::unique_ptr<MountHelper>> Fork(const StorePlace& place, uint64_t generation);
   // Ends the helper. Calls of `done` still outstanding are made; none after it has returned.

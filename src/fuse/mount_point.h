@@ -22,7 +22,7 @@ struct MountRequest {
 };
 
 // MountPoint gets a /dev/fuse descriptor, which is all it has to do with FUSE: serving it is Session's. As root it
-// calls mount(2); an ordinary user's mount is made by fusermount3; a path /dev/fd/N is a descriptor that another
+// calls mount(2); an ordinary user's mount is made by fusermount3. A path /dev/fd/N is a descriptor that another
 // program has mounted and hands down (mount.fuse3, container drivers), and is served as it is. One thread at a time.
 // Owns the descriptor until TakeDevice; destroying it does not unmount. It never looks into the mount once it is made:
 // that would be a request to ourselves.

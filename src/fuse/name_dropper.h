@@ -15,7 +15,7 @@
 
 namespace augur {
 
-// NameDropper asks the kernel to forget names (FUSE_NOTIFY_INVAL_ENTRY), on a thread of its own: the kernel waits in
+// NameDropper asks the kernel to forget names (FUSE_NOTIFY_INVAL_ENTRY), on a thread of its own. The kernel waits in
 // that until the folder's lock is free, which a LOOKUP holds until a request handler has answered it. What nothing has
 // open below a name is forgotten with it, and comes back as FORGET. Ask is for any thread and never waits. Owns the
 // thread; the channel is shared. Not for files: what they were is in PageCachePusher::Drop.

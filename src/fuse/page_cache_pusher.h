@@ -28,7 +28,7 @@ class PageCachePusher final : public PageSink {
   void SelectView(uint32_t view) override { view_ = view; }
 
   // As in PageSink. kUnknown also when the kernel has no memory for the pages (a memory cgroup that is full), which is
-  // logged once: pages that were not pushed will be read by a READ. REQUIRES: pieces.size() <= kPiecesMax.
+  // logged once. Pages that were not pushed will be read by a READ. REQUIRES: pieces.size() <= kPiecesMax.
   PushOutcome Push(EntryNumber file, uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
 
   // By FUSE_NOTIFY_INVAL_INODE. The kernel then forgets the attributes too, so that the next fstat of the file is a

@@ -20,9 +20,9 @@ inline constexpr size_t kPassedFdsMax = 4;
 bool SendWithFds(int socket, std::span<const std::byte> packet, std::span<const int> fds, int flags = 0);
 
 // Receives one packet, whatever signals come meanwhile. Returns its bytes, 0 when the other end is gone, -1 with errno.
-// The descriptors that came with it are appended to `fds`, close-on-exec. That the other end has gone without reading
-// all that we sent, the kernel tells once (ECONNRESET), and before what the other end had sent (net/unix/af_unix.c):
-// that is received all the same.
+// The descriptors that came with it are appended to `fds`, close-on-exec. When the other end has gone without reading
+// all that we sent, the kernel tells that once (ECONNRESET), before what the other end had sent (net/unix/af_unix.c).
+// The function receives that all the same.
 ssize_t ReceiveWithFds(int socket, std::span<std::byte> packet, std::vector<UniqueFd>& fds, int flags = 0);
 
 }  // namespace augur

@@ -12,8 +12,8 @@
 
 namespace augur {
 
-// A daemon that is not a fork of its Holder but executes another program gets by number what a fork inherits: in the
-// first word of its command line, which no user types.
+// A daemon that is not a fork of its Holder but executes another program gets by number what a fork inherits. The
+// numbers are in the first word of its command line, which no user types.
 struct Inherited {
   HolderLink::Task task = HolderLink::Task::kGoOn;
   int link = -1;    // the socket of HolderLink

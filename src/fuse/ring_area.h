@@ -13,7 +13,7 @@ namespace augur {
 
 // RingArea is the memory in which the kernel and a daemon hand each other requests over io_uring. It is zero at first.
 // The kernel writes down the addresses of a request that it hands out, and looks there for the answer, whichever
-// process gives it: so each daemon of a mount has the area at the same address. One owner.
+// process gives it. So each daemon of a mount has the area at the same address. One owner.
 class RingArea {
  public:
   // Where the area of a mount's daemons is. Without a file: memory of this process alone.

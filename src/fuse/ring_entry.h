@@ -13,8 +13,8 @@
 
 namespace augur {
 
-// RingEntry is the first page of an entry of a UringQueue: what the kernel writes and reads, and what the queue of the
-// next daemon must know when this one dies. Zero at first. In the RingArea; one daemon at a time writes it, and one
+// RingEntry is the first page of an entry of a UringQueue. It has what the kernel writes and reads, and what the queue
+// of the next daemon must know when this one dies. Zero at first. In the RingArea. One daemon at a time writes it. One
 // that is killed between two writes leaves the request whole: as the kernel wrote it, or as it was kept.
 //
 // Behind it is the payload. The request is laid out in one piece for libfuse: its header and its operation's arguments

@@ -30,7 +30,7 @@ struct TreeRefresherOptions {
   std::function<void()> done;  // called on its thread when the kernel has no old name; not, if it is stopped before
 };
 
-// TreeRefresher makes the kernel see the next generation of the store under a mount that serves it: it has the kernel
+// TreeRefresher makes the kernel see the next generation of the store under a mount that serves it. It has the kernel
 // forget each name that was added, removed or replaced, in each view, and the listing of each folder that changed.
 // Unchanged files stay at the kernel, with their pages. Of several generations it looks at each step from one to the
 // next. It works on a thread of its own, since the kernel waits in that for answers to requests. Owns the thread.

@@ -13,11 +13,11 @@ namespace augur {
 // WritableFolder is the folder of -o writable=: the folders that an overlay needs beside the mount, and the changes
 // that were written through it. A value; says where things are, and makes them.
 //
-//   DIR/lower   where the mount itself is; read-only
-//   DIR/upper   files and folders that were written, changed or removed, as overlayfs keeps them
-//   DIR/work    of overlayfs
-//   DIR/of      which tree the upper folder belongs to: Claim
-//   DIR/overlay which overlay of an ordinary user is over it: NoteOverlay
+//   DIR/lower   where the mount itself is; read-only.
+//   DIR/upper   files and folders that were written, changed or removed, as overlayfs keeps them.
+//   DIR/work    of overlayfs.
+//   DIR/of      which tree the upper folder belongs to: Claim.
+//   DIR/overlay which overlay of an ordinary user is over it: NoteOverlay.
 class WritableFolder {
  public:
   // `path` is absolute.

@@ -18,9 +18,9 @@ struct WritableRequest {
 };
 
 // WritableLayer is a small process of ours (augur-overlay) that lays an overlay over a mount, so that programs can
-// write beside the data: the kernel's overlayfs for root, fuse-overlayfs(1) for an ordinary user. It outlives the
-// daemons of the mount, which come and go. It ends both mounts together: the mount when the overlay is gone from its
-// folder, and the overlay when the mount is. Only when it is killed itself they end one by one.
+// write beside the data. That is the kernel's overlayfs for root, and fuse-overlayfs(1) for an ordinary user. It
+// outlives the daemons of the mount, which come and go. It ends both mounts together: the mount when the overlay is
+// gone from its folder, and the overlay when the mount is. Only when it is killed itself they end one by one.
 // The methods are for one thread. Owns a socket to the process.
 class WritableLayer {
  public:
