@@ -6,8 +6,8 @@
 namespace augur {
 
 // ConcurrencyLimit finds how many requests to have in flight: as many as make the rate grow, and fewer when the server
-// says that it is too much. More than needed brings no rate and delays urgent requests behind a full line (at 30 ms and
-// 4 MiB: 16 in flight brought 584 MB/s with a first byte after 57 ms, 64 in flight 441 MB/s after 151 ms).
+// says that it is too much. More than needed brings no rate and delays urgent requests behind a full line. At 30 ms and
+// 4 MiB, 16 in flight brought 584 MB/s with a first byte after 57 ms, and 64 in flight 441 MB/s after 151 ms.
 //
 // The bet: a larger limit pays when the rate grows by at least a quarter of what the limit grew by.
 //   1. At the start the limit grows by half whenever it was reached and the rate has settled, as long as that pays. A

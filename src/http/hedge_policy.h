@@ -13,10 +13,10 @@ namespace augur {
 // The bet: an answer that is five times later than usual is one of a few slow ones, and another server or connection
 // has it sooner. Simulated with 1 % slow first bytes of 2 s and requests of 1 MiB on a link of 200 MB/s, it brings 165
 // in place of 65 MB/s. The price is a budget: 1 second request for 20 first ones. Where many answers are late the link
-// or the server is slow, and second requests would make it slower: when the budget is used up, the threshold doubles,
-// and it is halved when the budget is full again.
+// or the server is slow, and second requests would make it slower. So when the budget is used up, the threshold
+// doubles. It is halved when the budget is full again.
 //
-// A connection may also be slow after its first byte: one that has lost packets can take 2.3 s for 4 MB where the
+// A connection may also be slow after its first byte. One that has lost packets can take 2.3 s for 4 MB where the
 // others take 0.3 s, and the reader waits for it on an empty line. So an answer has three times the usual time for its
 // bytes.
 //

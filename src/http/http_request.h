@@ -22,12 +22,13 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 struct HttpResponse {
   // OK: a server answered, with whatever code, and all of the answer came. The text of a failure names the request
   // without its query, and the cause.
-  //   kIo           no complete answer: name resolution, connect, TLS, reset, no byte for too long, a body cut short
+  //   kIo           no complete answer: name resolution, connect, TLS, reset, no byte for too long, a body cut short.
   //   kUnsupported  the body of a success is longer than its memory. A server without ranges sends 200 and the whole
-  //                 object
-  //   kPermission   the server's certificate is not trusted
-  //   kInvalid      the request cannot be sent: a wrong URL, a line break in a header, an unreadable CA bundle
-  //   kStopped      cancelled, or the engine has ended
+  //                 object.
+  //   kPermission   the server's certificate is not trusted.
+  //   kInvalid      the request cannot be sent: a wrong URL, a line break in a header, an unreadable CA bundle.
+  //   kNoSpace      libcurl has no memory.
+  //   kStopped      cancelled, or the engine has ended.
   Status status;
   int code = 0;             // 200, 206, 403, ...; 0: no head came
   HttpHeaders headers;      // names in lower case

@@ -23,7 +23,7 @@ struct ReadRequest {
 };
 
 // ReadEngine does many reads at once. Submit is safe from any thread, never waits for the disk, and may be called from
-// `done`. Reads over the engine's depth wait inside it, about in the order of submission; there is no maximum of them
+// `done`. Reads over the engine's depth wait inside it, about in the order of submission. There is no maximum of them
 // here, as each has memory of its caller, which has one. Short reads are continued inside the engine. The destructor
 // waits until every `done` has returned. Bodies: io_uring, a pool of pread threads, and in tests a fake with faults.
 class ReadEngine {

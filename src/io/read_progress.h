@@ -13,7 +13,7 @@ class ReadProgress {
  public:
   // The kernel reads at most 2 GiB - 4 KiB a call, and io_uring counts in 32 bits; 1 GiB is below both and aligned.
   static constexpr size_t kPieceBytesMax = size_t{1} << 30;
-  // After a short read, the next one starts at a multiple of this from the beginning of the request: O_DIRECT reads at
+  // After a short read, the next one starts at a multiple of this from the beginning of the request. O_DIRECT reads at
   // unaligned offsets are EINVAL, and most files end at one. No file system asks for more than 4096.
   static constexpr size_t kAlignBytes = 4096;
   // A file that answers EAGAIN this often in a row will not stop; the caller is told.

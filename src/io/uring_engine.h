@@ -22,7 +22,7 @@ namespace augur {
 // into a queue and, if that thread sleeps in the kernel, wakes it through an eventfd that the ring itself reads.
 //
 // Why not submit from the caller's thread? Measured with 128 KiB O_DIRECT reads at random, two threads that submit, two
-// cores, medians of 15 interleaved rounds, time from the request to the wake-up of who asked:
+// cores, medians of 15 interleaved rounds. The time is that from the request to the wake-up of who asked:
 // |                                      depth 1         depth 2           depth 8           depth 32
 // | direct, under a mutex, no flags      160 us          255 us, 48 CPU    517 us, 13 CPU    1459 us, 12.6 CPU
 // | direct, COOP_TASKRUN                 153 us          255 us, 49 CPU    517 us, 16 CPU    1453 us, 12.6 CPU
@@ -30,7 +30,7 @@ namespace augur {
 // | handed over, all three flags         161 us          243 us, 45 CPU    516 us, 15 CPU    1464 us, 11.7 CPU
 // | 16 pread threads                     146 us          220 us, 45 CPU    521 us, 24 CPU    1799 us, 18.3 CPU
 // (spread between rounds 20 us at depth 1). So the hand-over costs nothing that can be seen and less CPU time a read at
-// depth; and it is the safer one: the kernel cancels a thread's reads when that thread ends, and a session thread of
+// depth. It is also the safer one: the kernel cancels a thread's reads when that thread ends, and a session thread of
 // FUSE may. The flags need a single submitter, so they too speak for it.
 class UringEngine final : public ReadEngine {
  public:

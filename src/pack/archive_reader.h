@@ -70,8 +70,8 @@ class ArchiveReader {
   Result<bool> NextMember(Member* member);
   // True: `piece` is the next of the current member. False: that was the last; of kBytes, the source has been read to
   // its end, and kCorrupt says that something follows the compressed data. kInvalid: this member cannot be read, the
-  // next may be; it is encrypted, packed in a way that libarchive does not know, or not what its checksum says, which
-  // is known at its end only. kCorrupt as above.
+  // next may be. The member is encrypted, packed in a way that libarchive does not know, or not what its checksum says,
+  // which is known at its end only. kCorrupt as above.
   Result<bool> NextPiece(MemberPiece* piece);
   // Bytes of the archive that are behind us. Between NextMember and NextPiece, in a plain tar: where the member begins.
   uint64_t Position() const;

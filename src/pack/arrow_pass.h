@@ -18,9 +18,10 @@
 
 namespace augur {
 
-// ArrowPass reads a table of Arrow with a column of images, as datasets of Hugging Face keep it on a disk: a stream or
-// a file of messages (arrow, Columnar.rst, "IPC"). It adds the image of each row. Where that is compressed, it can only
-// be copied. There are no checksums. One thread, one Run. Memory: what ArrowColumnReader says of three columns.
+// ArrowPass reads a table of Arrow with a column of images, as datasets of Hugging Face keep it on a disk. That is a
+// stream or a file of messages (arrow, Columnar.rst, "IPC"). It adds the image of each row. Where that is compressed,
+// it can only be copied. There are no checksums. One thread, one Run. Memory: what ArrowColumnReader says of three
+// columns.
 class ArrowPass {
  public:
   // `names_from` is the column of the names; empty: image.path, or the usual ones. All must outlive it.

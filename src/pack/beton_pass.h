@@ -15,9 +15,10 @@
 
 namespace augur {
 
-// BetonPass reads a .beton file of FFCV, version 2 (ffcv/types.py, writer.py, fields/): a head, a description of each
-// field, a row of numbers for each sample, pages of data, and at its end the size of each piece of data. It adds the
-// JPEG file of each sample. There are no checksums. One thread, one Run. Memory: one image, 16 bytes a piece of data.
+// BetonPass reads a .beton file of FFCV, version 2 (ffcv/types.py, writer.py, fields/). That has a head, a description
+// of each field, a row of numbers for each sample, and pages of data. At its end it has the place and size of each
+// piece of data. It adds the JPEG file of each sample. There are no checksums. One thread, one Run. Memory: one image,
+// 16 bytes a piece of data.
 class BetonPass {
  public:
   // `names_from` is the field of whole numbers with the names; empty: the numbers of the samples. All must outlive it.

@@ -11,7 +11,7 @@ namespace augur {
 
 // Where the images of a view are packed from.
 struct DecodeSource {
-  std::shared_ptr<const Store> store;  // nullptr: it is none, and has to be packed first
+  std::shared_ptr<const Store> store;  // nullptr: it is none, and has to be packed first.
   // For WriterOptions::recipe: of a store its index, so its every byte; else where it is, of a file also size and time.
   std::string identity;
 };

@@ -13,8 +13,8 @@
 namespace augur {
 
 // Decompressor unpacks a stream of any compression that we know, or of none. It stands in front of the reader of the
-// tar, and not within it, because that stops at the tar's end: the checksum of the whole stands behind it, and is only
-// compared by who reads on. One thread.
+// tar, and not within it, because that stops at the tar's end. The checksum of the whole stands behind that end, and is
+// only compared by who reads on. One thread.
 class Decompressor {
  public:
   // `source` begins with `head`, some first bytes of it; `name` is for messages. kInvalid: it is empty. What the source

@@ -10,11 +10,12 @@
 
 namespace augur {
 
-// Glob is one pattern over the bytes of a path: '?' is any byte but '/'; '*' any number of those; "**" any number of
-// bytes with '/'; "**/" also nothing at all; [a-z] and [!a-z] one byte of a set (never '/'); '\' takes the next byte as
-// it is. A pattern with a '/' is matched against the whole path, one without against its last component; a '/' at the
-// beginning or end of the pattern means nothing more. Matching takes time pattern times path, whatever the pattern.
-// Safe from any thread. Not fnmatch(3): that depends on the locale and gives up on names that are not valid in it.
+// Glob is one pattern over the bytes of a path. '?' is any byte but '/'. '*' is any number of those. "**" is any number
+// of bytes with '/', and "**/" also nothing at all. [a-z], [!a-z] and [^a-z] are one byte of a set (never '/'). '\'
+// takes the next byte as it is. A pattern with a '/' is matched against the whole path, one without against its last
+// component. A '/' at the beginning of the pattern counts as one; slashes at its end do not count. Matching takes time
+// pattern times path, whatever the pattern. Safe from any thread. Not fnmatch(3): that depends on the locale and gives
+// up on names that are not valid in it.
 class Glob {
  public:
   // kInvalid: an empty pattern, a '[' without its ']', a '\' at the end.

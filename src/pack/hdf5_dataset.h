@@ -28,8 +28,9 @@ struct Hdf5Type {
   bool is_signed = false;
 };
 
-// Hdf5Dataset is the elements of one dataset of an HDF5 file: of none or one dimension, contiguous, compact or in
-// chunks, which have an index of the old form (a B-tree), or as a single, implicit or fixed array of chunks. A value.
+// Hdf5Dataset is the elements of one dataset of an HDF5 file, of none or one dimension. They are contiguous, compact or
+// in chunks. Chunks have an index of the old form (a B-tree), or are a single chunk, an implicit or a fixed array. A
+// value.
 class Hdf5Dataset {
  public:
   // Of the messages of an object that is no group. One of more dimensions is no failure: it has the type kOther.

@@ -20,10 +20,11 @@
 
 namespace augur {
 
-// Hdf5Pass adds the image files that lie in an HDF5 file: a dataset of bytes that is one is a file of that path; one of
-// sequences of bytes, each of which is one, is a list of samples, whose labels and names stand in datasets beside it.
-// Pixels are no image files. Where the bytes of an image are in pieces or went through filters, they can only be
-// copied. One thread, one Run. Memory: 16 bytes a sample and its label and name, one image, one collection of the heap.
+// Hdf5Pass adds the image files that lie in an HDF5 file. A dataset of bytes that is an image file is a file of that
+// path. A dataset of sequences of bytes, each of which is an image file, is a list of samples, whose labels and names
+// stand in datasets beside it. Pixels are no image files. Where the bytes of an image are in pieces or went through
+// filters, they can only be copied. One thread, one Run. Memory: 16 bytes a sample and its label and name, one image,
+// one collection of the heap.
 class Hdf5Pass {
  public:
   // `names_from` is the dataset of the names; empty: the usual ones. All must outlive it.

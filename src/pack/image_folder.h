@@ -16,7 +16,7 @@ namespace augur {
 
 // ImageFolder makes folders of classes, as torchvision's ImageFolder reads them, of the samples of a WebDataset tar. A
 // sample is the members right behind each other whose names are the same up to the first dot. Its class is the text of
-// its .cls, or in its .json the first there is of cls, label, class, class_id and class_name; a number gets zeros in
+// its .cls, or in its .json the first there is of cls, label, class, class_id and class_name. A number gets zeros in
 // front, so that the folders are in the order of the numbers. Its image is the first member that is called one; what
 // else it has is not shown. One thread. Memory: one sample.
 class ImageFolder {

@@ -18,8 +18,8 @@
 namespace augur {
 
 // MdsPass reads a shard of MosaicML Streaming (MDS, streaming/base/format/mds) from beginning to end and adds the image
-// of each sample: a number of samples, where each begins and the last ends, a JSON text that describes the columns,
-// then the samples. There are no checksums. One thread, one Run. Memory: one sample, and 4 bytes for each.
+// of each sample. The shard has a number of samples, where each begins and the last ends, a JSON text that describes
+// the columns, then the samples. There are no checksums. One thread, one Run. Memory: one sample, and 4 bytes for each.
 class MdsPass {
  public:
   // `names_from` is the column of the names; empty: the usual ones. All must outlive it.

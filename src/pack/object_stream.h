@@ -22,8 +22,8 @@ namespace augur {
 class ObjectStream final : public ContainerInput {
  public:
   static constexpr size_t kPieceBytes = size_t{8} << 20;
-  // One piece is being used, the one before it stays readable, six are on their way: 200 MB/s at 30 ms need one, and a
-  // server that is slow at times the rest.
+  // One piece is being used, the one before it stays readable, six are on their way. 200 MB/s at 30 ms need one of
+  // these, and a server that is slow at times the rest.
   static constexpr size_t kPieces = 8;
 
   // REQUIRES: the client outlives it; the object has a size.

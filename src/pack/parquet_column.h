@@ -16,9 +16,9 @@
 
 namespace augur {
 
-// ParquetColumn reads the values of one column in one group of rows, page after page (parquet-format, README.md): pages
-// of versions 1 and 2, plain or with a dictionary, with any codec that UnpackBytes has. Trusts no size and no index.
-// One thread. Memory: one page, as it is and unpacked, and one dictionary; each 1 GiB at most.
+// ParquetColumn reads the values of one column in one group of rows, page after page (parquet-format, README.md). Pages
+// are of versions 1 and 2, plain or with a dictionary, with any codec that UnpackBytes has. Trusts no size and no
+// index. One thread. Memory: one page, as it is and unpacked, and one dictionary; each 1 GiB at most.
 class ParquetColumn {
  public:
   // All must outlive it. `what` names the column for messages.

@@ -45,8 +45,8 @@ class ReadWindow {
  public:
   static constexpr size_t kWholeFileBytesMax = size_t{8} << 20;
   static constexpr size_t kPieceBytes = size_t{4} << 20;
-  // 32 readers of 110 KB need 4 MiB in flight; the rest rides out the moments when the writer waits for the disk, and
-  // gives 12 pieces of a large file or 7 whole ones of 8 MiB.
+  // 32 readers of 110 KB need 4 MiB in flight. The rest rides out the moments when the writer waits for the disk. All
+  // of it has 15 pieces of a large file or 7 whole ones of 8 MiB.
   static constexpr size_t kWindowBytes = size_t{64} << 20;
   static constexpr size_t kWindowSlotsMax = 4096;
 

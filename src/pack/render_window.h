@@ -43,22 +43,22 @@ struct RenderSlot {
 };
 
 // RenderWindow makes the files of a view from the records of a store with many threads, and hands them out in the order
-// in which they were offered: some threads read and check records, others decode and render them, and hash what comes
+// in which they were offered. Some threads read and check records, others decode and render them, and hash what comes
 // out. One thread offers and takes.
 //
-// Memory: kRecordBytesMax for records and kWorkBytesMax for what decoding takes and for what it made, until that is
-// popped. How much an image takes is known when its header has been read; from then on each gets its turn in the order
-// of the window, and one that takes more than there is when nothing before it has any. So there is one such image at a
-// time, and the oldest slot never waits for memory of a later one.
+// Memory: kRecordBytesMax for records (or one record that is larger), and kWorkBytesMax for what decoding takes and for
+// what it made, until that is popped. How much an image takes is known when its header has been read. From then on each
+// gets its turn in the order of the window. One that takes more than there is gets its turn when nothing before it has
+// any. So there is one such image at a time, and the oldest slot never waits for memory of a later one.
 class RenderWindow {
  public:
   // Files that pass through and are larger are the taker's to copy.
   static constexpr uint64_t kWholeFileBytesMax = uint64_t{8} << 20;
   // Some 300 photographs of 110 KB are ahead of the decoders, which take 5 ms each.
   static constexpr uint64_t kRecordBytesMax = uint64_t{32} << 20;
-  // The rest of 256 MiB: the records have 32 MiB, the writer 16 MiB, tables for resizing 16 MiB, memory that waits to
+  // The rest of 256 MiB. The records have 32 MiB, the writer 16 MiB, tables for resizing 16 MiB, memory that waits to
   // be used again (RecycledMemory) 16 MiB, and the program 32 MiB. With 500 x 375 pixels, 0.6 MB decoded and 0.15 MB
-  // made, two hundred at once; with 12 megapixels four.
+  // made, it is two hundred images at once; with 12 megapixels four.
   static constexpr uint64_t kWorkBytesMax = uint64_t{144} << 20;
   static constexpr size_t kSlotsMax = 4096;
 

@@ -38,16 +38,17 @@ struct ContainerSample {
   std::string folder = {};        // of the tree, in which that of its class is; empty: the root
 };
 
-// SampleFolders puts the samples of one container into the tree. The folder is the user's name of the label; else the
-// name of the class; else the name of the label in the dataset's own list; else the label, with zeros in front; a
-// sample without a class is in the root. The file's name is that of the sample, else the number of the sample in the
-// container, with zeros in front; one without an extension gets that of its content. In a folder of a class a '/' in
-// the name of a sample becomes a '_'. One thread.
+// SampleFolders puts the samples of one container into the tree. The folder is the user's name of the label. Else it is
+// the name of the class, else the name of the label in the dataset's own list, else the label, with zeros in front. A
+// sample without a class is in the root. A name that has folders (name_has_folders) keeps these, unless the user has
+// names for labels. The file's name is that of the sample, else the number of the sample in the container, with zeros
+// in front; one without an extension gets that of its content. In a folder of a class a '/' in the name of a sample
+// becomes a '_'. One thread.
 class SampleFolders {
  public:
   // `own_names` are the dataset's own list of labels. With several containers (`alone` false) names that are numbers
   // begin with the container's name. With a `copier` images are copied into the store, and a sample that cannot be one
-  // of its files is told to the observer as a problem; without (nullptr) they stay in the container, which is a shard
+  // of its files is told to the observer as a problem. Without (nullptr) they stay in the container, which is a shard
   // of the writer. All must outlive it.
   SampleFolders(const Container& container, const SampleLayout& layout, const LabelNames* own_names, bool alone,
                 SampleCopier* copier, StoreWriter& writer, PackObserver& observer);

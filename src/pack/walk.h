@@ -28,7 +28,7 @@ struct WalkOptions {
 // before it has seen everything. Symbolic links are not followed. Its own threads list and stat; Next is for one
 // other thread.
 // Of a folder of this system it holds one descriptor a thread. Memory: 2 MiB a thread, 8 bytes an item of the folders
-// being listed, 16 bytes a folder and the paths of the folders still to be listed; the rest is in a temporary file.
+// being listed, 16 bytes a folder, and the paths of the folders still to be listed. The rest is in a temporary file.
 // `source` and `filter` must outlive it.
 class Walk {
  public:

@@ -20,8 +20,8 @@ struct ZipName {
 // names.
 Result<std::vector<ZipName>> ReadZipNames(int fd, const ZipEnd& end, const std::string& name);
 
-// Whether the member's own header may have `header` for what the directory has as `directory`: the same but for
-// backslashes and a folder's slash at the end, or not ASCII, where libarchive converts characters.
+// Whether the member's own header may have `header` for what the directory has as `directory`. Both are the same but
+// for backslashes and a folder's slash at the end, or `directory` is not ASCII: there libarchive converts characters.
 bool MayBeSameName(const std::string& header, const std::string& directory);
 
 }  // namespace augur

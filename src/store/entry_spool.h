@@ -44,7 +44,7 @@ struct SpoolEntry {
 static_assert(sizeof(SpoolEntry) == 128 && sizeof(SpoolEntry) % 8 == 0);
 
 // EntrySpool keeps the entries of the tree that is being written, in the order in which they came, in an unlinked file
-// in the store's folder: what a writer knows of ten million files does not belong into memory. One thread at a time.
+// in the store's folder. What a writer knows of ten million files does not belong into memory. One thread at a time.
 // Not for records.
 class EntrySpool {
  public:

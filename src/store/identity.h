@@ -20,10 +20,10 @@ Hash128 UnforgeableHash(std::span<const std::byte> bytes);
 // far.
 Hash128 IdentityOf(const Digest& digest, uint64_t bytes);
 
-// Where an index lies, and since when it is as it is: device and inode of the store's folder and of the index; size,
-// change time and file system of the index. The folder counts because an index may be a link to that of another store;
-// the type of file system, because a FUSE mount may claim any inode and time under the device number that another file
-// system had before it.
+// Where an index lies, and since when it is as it is. That is device and inode of the store's folder and of the index,
+// and size, change time and file system of the index. The folder counts because an index may be a link to that of
+// another store. The type of file system counts because a FUSE mount may claim any inode and time under the device
+// number that another file system had before it.
 struct IndexPlace {
   std::array<uint64_t, 8> words{};
 };
@@ -31,8 +31,9 @@ struct IndexPlace {
 Result<IndexPlace> PlaceOf(int folder_fd, int index_fd);
 
 // StoreIdentity names the blocks of a store whose hashes can be forged (format version 1) for caches that several
-// stores or users share: by the index file that has them and the place in the shard, never by their bytes. So a store
-// can name no block of another one, and two copies of a store share nothing. Constant, safe from any thread.
+// stores or users share. It names them by the index file that has them and the place in the shard, never by their
+// bytes. So a store can name no block of another one, and two copies of a store share nothing. Constant, safe from any
+// thread.
 class StoreIdentity {
  public:
   StoreIdentity() = default;

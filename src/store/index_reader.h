@@ -23,7 +23,7 @@ namespace augur {
 
 // IndexReader reads the index file of one generation, with its checksums (FORMAT.md sections 3 and 4). Every byte that
 // it hands out lies in the section asked for, and in a block that has been checked since it was read from the file. It
-// is a byte of this process's own memory: a file that is changed, made shorter or lost while it is open makes the first
+// is a byte of this process's own memory. A file that is changed, made shorter or lost while it is open makes the first
 // use of a block fail, and nothing else.
 // Safe from any thread; waits for the disk at the first use of a block. Holds the file (and so whatever lock is on
 // it) and the memory; text that it hands out lives as long as it. Knows sections and items, not what they mean: Tree.

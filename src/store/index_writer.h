@@ -21,7 +21,7 @@ struct WrittenIndex {
   Digest root_hash;  // SHA-256 of the whole header but itself: the index-id
 };
 
-// IndexWriter writes the index of a tree (FORMAT.md sections 3 to 5) in two walks over the sorted entries: the first
+// IndexWriter writes the index of a tree (FORMAT.md sections 3 to 5) in two walks over the sorted entries. The first
 // counts the children of each folder, which says where each entry goes; the second puts it there. The children of the
 // folders lie one folder after the other in path order, so a walk of the tree reads the index nearly in sequence.
 // One thread, one use. Memory: 8 bytes a folder, 16 a file with bytes, and with a listing 16 an entry of the largest

@@ -34,7 +34,7 @@ class LocalFile final : public StoredFile {
   const timespec& mtime() const { return mtime_; }
   // Opened with O_DIRECT: offset, length and memory of a read of fd() are multiples of `align`.
   bool direct() const { return direct_; }
-  uint32_t align() const { return align_; }  // bytes, a power of two, at most kAlignMax; 1 when not direct
+  uint32_t align() const { return align_; }  // bytes, a power of two, at most kAlignMax; 1 when not direct.
   // Turns O_DIRECT on where the file system takes it with an alignment that we can serve; else leaves the file as it
   // is. Before others use it. The rule is in the source.
   void TryDirect();

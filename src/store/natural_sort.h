@@ -8,8 +8,8 @@
 namespace augur {
 
 // Sorts `items` stably by merging the ascending runs that are there already. A writer adds files in path order or
-// nearly so, and an append is two sorted trees one after the other: one pass and a few merges, where a general sort
-// would compare each of ten million paths twenty times. Memory: half of `items` again, at most.
+// nearly so, and an append is two sorted trees one after the other. That is one pass and a few merges, where a general
+// sort would compare each of ten million paths twenty times. Memory: half of `items` again, at most.
 template <typename T, typename Less>
 void NaturalSort(std::vector<T>& items, Less less) {
   constexpr ptrdiff_t kRunMin = 32;  // below this, std::stable_sort's insertion sort is faster than merging

@@ -29,7 +29,7 @@ struct WalkRules {
 
 // Both find the regular file at `path` from `folder_fd` and open nothing on the way but by O_PATH: no device is opened
 // and no FIFO waited for. A file on an AugurFS mount that is not the folder's own is refused (kUnsupported) before
-// anything in it is named: in our own mount, the answer would have to come from this program. kNotFound; kInvalid: not
+// anything in it is named. In our own mount, the answer would have to come from this program. kNotFound; kInvalid: not
 // a regular file, a refused link or ".."; kPermission. `shown` is for messages.
 
 // One component after the other.

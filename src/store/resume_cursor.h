@@ -15,9 +15,9 @@
 
 namespace augur {
 
-// ResumeCursor finds what a killed writer had stored, in the order in which it had. It looks at two frames at a time
-// and moves on when an offered path is in the second, or, where the frames are in path order, comes after both: then
-// the files between are gone from the source. So it needs memory for two frames whatever the size of the store, and
+// ResumeCursor finds what a killed writer had stored, in the order in which it had. It looks at two frames at a time.
+// It moves on when an offered path is in the second, or, where the frames are in path order, comes after both. Then the
+// files between are gone from the source. So it needs memory for two frames whatever the size of the store, and
 // tolerates some disorder. A path that was stored several times, as in a tar, is found as often, in the order in which
 // it was stored. A path that it has passed is not found, which costs time only.
 // One thread at a time. Not for looking up any path in any order.

@@ -14,7 +14,7 @@
 namespace augur {
 
 // ShardOpener gives open shards without a wait. A thread of its own, which begins when it is first needed, opens those
-// that are not open: that takes calls which may wait for the disk, or for a server. Safe from any thread. There is no
+// that are not open. That takes calls which may wait for the disk, or for a server. Safe from any thread. There is no
 // maximum of those who wait: each is a read with memory of its caller, which has one.
 class ShardOpener {
  public:

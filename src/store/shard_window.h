@@ -12,8 +12,8 @@
 
 namespace augur {
 
-// ShardWindow reads a shard in large pieces for those who take it in small ones: a copy in memory of up to 1 MiB of
-// one shard, which moves on when bytes outside are asked for. It begins where O_DIRECT may read.
+// ShardWindow reads a shard in large pieces for those who take it in small ones. It is a copy in memory of up to 1 MiB
+// of one shard, which moves on when bytes outside are asked for. It begins where O_DIRECT may read.
 // One thread at a time. Holds its shard open and at most 1 MiB + 8 KiB. Checks no checksum.
 class ShardWindow {
  public:

@@ -21,8 +21,9 @@ struct TreeCounts {
   uint64_t full_count = 0;  // regular files that have bytes
 };
 
-// Checks every entry with every rule of FORMAT.md section 5, also those that a reader need not see at use: that each
-// entry is among the children of its parent, that all names of a directory ascend, and that no path is too long.
+// Checks every entry with every rule of FORMAT.md section 5, also those that a reader need not see at use. These are
+// that each entry is among the children of its parent, that all names of a directory ascend, and that no path is too
+// long.
 TreeCounts VerifyTree(const IndexReader& index, const Tree& tree, int threads, DefectSink* sink);
 
 // Compares the counts, and the bytes of distinct records, with those that the header states. Not when there were bad

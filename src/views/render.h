@@ -31,9 +31,10 @@ enum class Appearance {
 };
 
 // By what the store recorded of the file, without its bytes. An image that is too large to be decoded or made
-// (FitsView) stays itself in a pixel view: then a script's own decoder gives the same for it as in the folder. An image
-// with an orientation other than 1 is a PNG whatever the view says: only a PNG can carry EXIF, and readers that turn
-// pictures would no longer turn this one. REQUIRES: the view has no archives but those of arrays.
+// (FitsView) stays itself in a pixel view. Then a script's own decoder gives the same for it as in the folder. In a
+// pixel view an image with an orientation other than 1 is a PNG whatever container the view names. Only a PNG can carry
+// EXIF, and readers that turn pictures would no longer turn this one. REQUIRES: the view has no archives but those of
+// arrays.
 Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info);
 
 // ".npy", ".pt", ".png", ".ppm" or ".bmp"; of kArray nothing. REQUIRES: neither absent nor original.

@@ -37,7 +37,7 @@ class ViewNames {
 
   // A name of more bytes than this exists in no folder.
   static constexpr size_t kNameBytesMax = 255;
-  // Where more names of the folder than this begin with a stem and a dot, nothing has the short name of that stem: to
+  // Where more names of the folder than this begin with a stem and a dot, nothing has the short name of that stem. To
   // know whether one image alone wants it, all of them would have to be looked at.
   static constexpr uint64_t kAlikeMax = 256;
 

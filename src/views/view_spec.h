@@ -51,7 +51,7 @@ struct ArchiveSpec {
   // Of h5 alone: the images' files are in it, too.
   bool encoded = false;
   // Of zarr alone: the version, how many images a chunk has, and how many a file that holds chunks as a shard of the
-  // format's own; 0: each chunk is a file.
+  // format's own. 0: each chunk is a file.
   ZarrFormat format = ZarrFormat::k3;
   uint32_t chunk = 1;
   uint32_t shard_images = 0;
