@@ -30,7 +30,7 @@ struct IndexReads {
 class CandidateScorer {
  public:
   // A guess is believed when it has at least this number of bits more than the log2 of the number of guesses that were
-  // tried: wrong with a probability of 10^-6.
+  // tried. It is wrong with a probability of 10^-6.
   static constexpr double kBelievedBits = 20;
   // Of each stream, the first reads up to this number are compared with a guess. Where they say least, of a nameless
   // process in 50 files, that is 1.1 bits a read, so 64 say 70; one seed of 2^32 needs 53.

@@ -17,12 +17,13 @@ namespace augur {
 // Readers of an epoch are apart from each other, since the workers of a loader read batches in turn: by up to workers x
 // batches ahead x batch. How far is seen, and four times as much is allowed (`reach`). A read in reach of the readers
 // is a hit; another is a miss. What they say for the order is their likelihood ratio against a reader who takes any
-// file, or any that is left, in bits: with p the chance that he would have hit just then, a hit says log2(0.97 / p +
-// 0.03), a miss log2(0.03 / (1 - p)). So wherever the readers have come so far apart that everything is a hit, a hit
-// says nothing; and whoever reads something else loses bits on the average. The reach is at most a quarter of the
-// epoch, since whoever reads the same files in another order is apart by all of it: were everything in reach, nothing
-// would ever be a miss. (In epochs of under 500 reads everything is, and another order is hardly ever lost.) It may be
-// an eighth of all files, too: that is more where the epoch is a rank's share, of which a loader may read all at once.
+// file, or any that is left, in bits. Let p be the chance that he would have hit just then. A hit says log2(0.97 / p +
+// 0.03). A miss says log2(0.03 / (1 - p)), or 0 where that is more. So wherever the readers have come so far apart that
+// everything is a hit, a hit says nothing; and whoever reads something else loses bits on the average. The reach is at
+// most a quarter of the epoch, since whoever reads the same files in another order is apart by all of it. Were
+// everything in reach, nothing would ever be a miss. (In epochs of under 500 reads everything is, and another order is
+// hardly ever lost.) It may be an eighth of all files, too. That is more where the epoch is a rank's share, of which a
+// loader may read all at once.
 class EpochFollower {
  public:
   // Bits that are gained beyond this are dropped, so that a reader who has gone elsewhere is soon found out. A miss
@@ -82,7 +83,7 @@ class EpochFollower {
   uint32_t apart() const { return apart_; }
   // Whether the last reads of all were made: what may come are stragglers.
   bool finished() const { return hits_at_end_ >= kHitsAtEnd && NearEnd(); }
-  // Whether the readers may have come to the end: it is in reach of front(), or only as many places are left as
+  // Whether the readers may have come to the end. It is in reach of front(), or only as many places are left as
   // samplers leave out that drop the last batch of each rank.
   bool NearEnd() const;
   // So far as seen: reads that were expected, and those that were not.

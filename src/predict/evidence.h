@@ -9,20 +9,20 @@
 
 namespace augur {
 
-// Evidence weighs the reads of one epoch for a predicted order against chance, in bits: log2 of how much likelier each
-// read was by the prediction than by a reader who takes any of the files.
+// Evidence weighs the reads of one epoch for a predicted order against chance, in bits. These are the log2 of how much
+// likelier each read was by the prediction than by a reader who takes any of the files:
 //
-//   p(read) = 0.97 * s(place) + 0.03 / n
+//   p(read) = 0.97 * s(place) + 0.03 / n.
 //
 // Here n is the number of reads in the epoch, and 0.03 the share of reads that a right prediction gets wrong. s is a
 // distribution over the places of the order. For the first read of a stream it has 0.3 at the beginning and the rest by
-// 1 / (1 + place). For a later read it begins at the place of the stream's last read: 0.4 for the next place; 0.3 for
-// as far again as the last step (the stride of a rank among others); 0.15 over the next 64 by 1 / gap (reads that were
-// not seen, for the page cache served them); and 0.15 over the whole epoch (the next batch of a worker, wherever it
-// is). Where a read's stream is not known, it may go on from any of the last kHeads reads. Each of these sums to at
-// most 1 over all places, so a theorem bounds the bits that chance gains (Ville's inequality for the likelihood ratio):
-// in whatever way a random reader reads, and however long, it comes to b bits with a probability of at most 2^-b.
-// Whoever tries m predictions subtracts log2 m bits for that.
+// 1 / (1 + place). For a later read it begins at the place of the stream's last read. It has 0.4 for the next place. It
+// has 0.3 for as far again as the last step (the stride of a rank among others). It has 0.15 over the next 64 by 1 /
+// gap (reads that were not seen, for the page cache served them). It has 0.15 over the whole epoch (the next batch of a
+// worker, wherever it is). Where a read's stream is not known, it may go on from any of the last kHeads reads, or be a
+// first one. Each of these sums to at most 1 over all places, so a theorem bounds the bits that chance gains (Ville's
+// inequality for the likelihood ratio). In whatever way a random reader reads, and however long, it comes to b bits
+// with a probability of at most 2^-b. Whoever tries m predictions subtracts log2 m bits for that.
 //
 // Not synchronized. Memory: 100 bytes a stream, kStreamsMax of them.
 class Evidence {
@@ -38,9 +38,9 @@ class Evidence {
   // `reads` are in the whole epoch. A run that was begun in mid-epoch (not `from_start`) has its first reads anywhere.
   explicit Evidence(uint64_t reads, bool from_start = true) : n_(static_cast<double>(reads)), from_start_(from_start) {}
 
-  // In this stream (0: not known which) a file was read that comes at these places of the prediction; none, and it
-  // counts as wrong: the prediction does not have the file, or not in its beginning, which is all that may be known of
-  // it. Returns the place that was taken for the read's.
+  // In this stream (0: not known which) a file was read that comes at these places of the prediction. Where there are
+  // none, it counts as wrong: the prediction does not have the file, or not in its beginning, which is all that may be
+  // known of it. Returns the place that was taken for the read's.
   std::optional<uint32_t> AddRead(std::span<const uint64_t> places, uint32_t stream);
 
   double bits() const { return bits_; }

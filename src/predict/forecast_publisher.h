@@ -10,10 +10,11 @@
 
 namespace augur {
 
-// ForecastPublisher tells the prefetch the coming reads, and remembers them: of one job its epochs one after the other,
-// of several jobs their coming reads side by side, in one merged order. They are merged anew when the jobs come apart
-// from the speeds assumed for the merge. Of jobs that read different views of the mount those in the view of most are
-// merged. An order that the user gave goes first. Not synchronized, no clock. REQUIRES: `orders` outlives it.
+// ForecastPublisher tells the prefetch the coming reads, and remembers them. Of one job it tells the epochs one after
+// the other. Of several jobs it tells the coming reads side by side, in one merged order. They are merged anew when the
+// jobs come apart from the speeds assumed for the merge. Of jobs that read different views of the mount those in the
+// view of most are merged. An order that the user gave goes first. Not synchronized, no clock. REQUIRES: `orders`
+// outlives it.
 class ForecastPublisher {
  public:
   // More than that is no handful of jobs; a merged order would be of no use. 16 jobs of kDriftMax are the 1,024 reads

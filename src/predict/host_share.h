@@ -20,13 +20,13 @@ struct PlacedReads {
 //
 // One process reads for one rank. With a world size of w, rank r reads places r, r + w, r + 2w and so on. So all places
 // of one stream leave the same remainder by w. A reader without ranks leaves each remainder once in w reads. For each w
-// the likelihood ratio of the two is summed, with the share of wrong reads as in Evidence:
-//   a stream of m reads, c of which leave the commonest remainder:
+// the likelihood ratio of the two is summed, with the share of wrong reads as in Evidence. Let a stream have m reads, c
+// of which leave the commonest remainder. It adds
 //   -log2(w) + c * log2(0.97 * w + 0.03) + (m - c) * log2(0.03) bits.
 // The candidates for w are the distances of consecutive reads, and the greatest common divisor of each two that follow
-// each other: a worker reads its batch in steps of w.
+// each other. A worker reads its batch in steps of w.
 //
-// A world size costs its price as a candidate, log2(w) + 2 * log2(1 + log2(w)) + 1 bits: over all w the powers 2^-price
+// A world size costs its price as a candidate, log2(w) + 2 * log2(1 + log2(w)) + 1 bits. Over all w the powers 2^-price
 // sum to less than 1, so that all of them together are one candidate (Rissanen, A Universal Prior for Integers, 1983).
 //
 // Without such a world size, one rank may read a contiguous piece of the order. Rank r of w begins at place n * r / w,

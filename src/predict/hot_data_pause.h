@@ -14,8 +14,8 @@
 namespace augur {
 
 // HotDataPause pauses the prediction while all files come from memory. It compares the accesses with the files that the
-// daemon fetched (DataHeat), and keeps the last accesses of a pause: for the first job that reads from the disk they
-// are its beginning.
+// daemon fetched (DataHeat). It keeps the last accesses of a pause: for the first job that reads from the disk they are
+// its beginning.
 //
 // Not synchronized; no clock. Memory: kKeptMax accesses. REQUIRES: `statistics` outlives it.
 class HotDataPause {

@@ -20,8 +20,8 @@ namespace augur {
 struct Guess {
   std::shared_ptr<const Sampler> sampler;
   uint64_t epoch = 0;
-  // Where `sampler` is only the seed of this one epoch, and that seed was taken from a stream: which place of it, and
-  // how far behind that of the epoch before. Settled makes the sampler of all epochs of it.
+  // Set where `sampler` is only the seed of this one epoch, and that seed was taken from a stream. Says which place of
+  // the stream it was, and how far behind that of the epoch before. Settled makes the sampler of all epochs of it.
   std::optional<DrawnSeed> drawn = {};
   RankSubset share = {};     // the places of it that this host reads
   bool share_given = false;  // the user has named the ranks, and `sampler` takes theirs alone
@@ -47,7 +47,7 @@ struct IdentifiedOrder {
   // have come back to its begin, or have gone on.
   bool piece_guessed = false;
 
-  // What comes after this epoch is known by itself, not only how this one was drawn: a seed that was found by search is
+  // What comes after this epoch is known by itself, not only how this one was drawn. A seed that was found by search is
   // good for one epoch, until the next one has shown how it follows.
   bool continues = false;
   // Other guesses that agree as well so far, and may be right about the next epoch.

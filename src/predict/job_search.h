@@ -14,8 +14,8 @@
 
 namespace augur {
 
-// JobSearch is the search for the order of one job: the tries for the running pass, when the next try is due, and
-// the search in the background (OrderSearch) if one runs. A try compares the first reads with candidates. It is due
+// JobSearch is the search for the order of one job. It has the tries for the running pass, when the next try is due,
+// and the search in the background (OrderSearch) if one runs. A try compares the first reads with candidates. It is due
 // after kReadsFirst reads, and each time the reads have doubled.
 //
 // Not synchronized.

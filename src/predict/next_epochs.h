@@ -21,17 +21,17 @@ struct StreamPosition {
 std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted);
 
 // How the epoch after an identified one may have been drawn, the likeliest first:
-//   1. the next epoch of the same sampler;
-//   2. the next epoch of another sampler that agreed so far;
-//   3. the next epoch of the sampler itself, where its epochs were taken in steps (SteppedSampler);
-//   4. the same order, in all later epochs;
-//   5. epoch 0: the script has begun again;
-//   6. another place of the script's stream: its loop draws more or less of it than was thought;
-//   7. every second epoch, in all later epochs.
+//   1. The next epoch of the same sampler.
+//   2. The next epoch of another sampler that agreed so far.
+//   3. The next epoch of the sampler itself, where its epochs were taken in steps (SteppedSampler).
+//   4. The same order, in all later epochs.
+//   5. Epoch 0: the script has begun again.
+//   6. Another place of the script's stream: its loop draws more or less of it than was thought.
+//   7. Every second epoch, in all later epochs.
 // After a seed that was searched for: the places behind `places` of the script's own stream where its loop may draw
-// again; seed + 1; the next permutation of one generator; the same seed again. (A plain loop draws 2 to 6 outputs an
-// epoch, and each further loader 2 more.) `epochs`: how many epochs after the identified one; those between were not
-// understood. A stride in the script's stream is divided among them where it can be. REQUIRES: epochs > 0.
+// again. Then seed + 1, the next permutation of one generator, and the same seed again. (A plain loop draws 2 to 6
+// outputs an epoch, and each further loader 2 more.) `epochs`: how many epochs after the identified one; those between
+// were not understood. A stride in the script's stream is divided among them where it can be. REQUIRES: epochs > 0.
 std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::vector<StreamPosition>& places,
                                 uint32_t epochs = 1);
 

@@ -12,7 +12,7 @@
 namespace augur {
 
 // OrderFit tells, read by read, whether the reads of a job come in the places of the order that was predicted for its
-// epoch. It is for small epochs: there the readers of a loader are apart by much of the epoch, EpochFollower counts
+// epoch. It is for small epochs. There the readers of a loader are apart by much of the epoch. So EpochFollower counts
 // three quarters of the files as expected, and reads in any order look as predicted.
 //
 // Three models say how likely a read is under the order, each against a reader who takes any of the n files:

@@ -21,10 +21,11 @@
 namespace augur {
 
 // OrderHandover hands the user's hints, and the orders that jobs follow, from one daemon of a mount to the next one.
-// The daemon that follows an order writes down which one it is: for each job the last one of each dataset, so that a
-// validation does not take the place of the training. The next daemon sees reads from somewhere in an epoch. They are
-// compared with these orders, and with those that come after them, before anything is searched. So six reads tell an
-// order for which the first daemon searched 2^32 seeds, and which no search can find in the midst of an epoch.
+// The daemon that follows an order writes down which one it is. For each job it writes down the last order of each
+// dataset, so that a validation does not take the place of the training. The next daemon sees reads from somewhere in
+// an epoch. They are compared with these orders, and with those that come after them, before anything is searched. So
+// six reads tell an order for which the first daemon searched 2^32 seeds, and which no search can find in the midst of
+// an epoch.
 //
 // Not synchronized: for the OrderPredictor's thread. Memory: an order while it is compared; of a recorded run, all its
 // epochs.

@@ -17,8 +17,8 @@
 namespace augur {
 
 // Memory that lists of `files` files take at most. Measured with a million files: 200 bytes a file. Of it 8 are the
-// list, 12 each of three epochs' orders, 64 the recorded orders, and the rest is in use only while an order is made;
-// epochs that are twice as long as the list, which samplers with weights may draw, take 40 more. Beside it there are
+// list, 12 each of three epochs' orders, 64 the recorded orders, and the rest is in use only while an order is made.
+// Epochs that are twice as long as the list, which samplers with weights may draw, take 40 more. Beside it there are
 // the generators of known samplers.
 constexpr uint64_t kPredictionBytesAFile = 240;
 constexpr uint64_t PredictionBytes(uint64_t files) { return (uint64_t{6} << 20) + kPredictionBytesAFile * files; }

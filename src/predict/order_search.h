@@ -19,10 +19,14 @@
 
 namespace augur {
 
-// OrderSearch looks for the order of one epoch by all that can be tried, the cheapest first: the known samplers; the
-// same from anywhere in the epoch; later epochs of known seeds, the likeliest, from anywhere in them; all 2^32 seeds of
-// torch's generator; more of those later epochs; and the small sets of seeds that shuffles from the end are drawn from.
-// Those sets are before all seeds where these are unlikely (SearchRequest::lists_first), and all seeds first of all
+// OrderSearch looks for the order of one epoch by all that can be tried, the cheapest first:
+//   1. The known samplers.
+//   2. The same from anywhere in the epoch.
+//   3. Where the job may have begun in mid-epoch: later epochs of known seeds, the likeliest, from anywhere in them.
+//   4. All 2^32 seeds of torch's generator.
+//   5. Where the job may have begun in mid-epoch: more of those later epochs.
+//   6. The small sets of seeds that shuffles from the end are drawn from.
+// Those sets are before all seeds where these are unlikely (SearchRequest::lists_first). All seeds are first of all
 // where an epoch before had one of them. Each stage is a job of the Searcher. What a stage believes ends the search,
 // and so does a spent allowance.
 //

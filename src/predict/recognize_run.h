@@ -20,9 +20,9 @@ std::vector<Guess> ContinuationsOf(const ReplayStore& runs);
 // disk.
 std::optional<IdentifiedOrder> LoadRecorded(const ReplayStore& runs, const std::string& run, uint64_t epoch);
 
-// The recorded epoch that is read again, with those recorded after it; none: there is none, it cannot be read, there is
+// The recorded epoch that is read again, with those recorded after it. None: there is none, it cannot be read, there is
 // no room for it, or the reads are too few to tell. `tried`: the first files of the epoch, when the records were read
-// for it last; with the same files they are read again only for the first kReplayReadsMax reads. Waits for the disk.
+// for it last. With the same files they are read again only for the first kReplayReadsMax reads. Waits for the disk.
 std::optional<IdentifiedOrder> RecognizeRun(ReplayStore& runs, const EpochStart& epoch,
                                             std::vector<EntryNumber>* tried);
 

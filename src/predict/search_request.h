@@ -26,7 +26,7 @@ struct SearchRequest {
   uint64_t ranks = 1;                  // scripts that read side by side
   bool resumed = true;                 // the job may have begun in mid-epoch: this is its first pass
   bool variants = true;                // the many ways of libraries that have many are tried
-  bool drawn = false;                  // the seed of an epoch before was found so: first of all that is tried again
+  bool drawn = false;                  // the seed of an epoch before was found so: first of all that is tried again.
   // None of torch's seeds, most likely: threads of one process read, or a search of all seeds has failed for this job.
   bool lists_first = false;
   std::shared_ptr<SearchAllowance> allowance = nullptr;  // of the job's searches; null: no bound

@@ -14,9 +14,9 @@ struct UnpredictedRead {
   StreamId stream = 0;
 };
 
-// UnpredictedReads is what a job has read and nothing predicted, in order: since its pass began, or since about when
-// its reads no longer agreed with the order that is followed. Not synchronized. Memory: 8 bytes a read, kMax of them at
-// most; further ones are not kept.
+// UnpredictedReads is what a job has read and nothing predicted, in order. That is since its pass began, or since about
+// when its reads no longer agreed with the order that is followed. Not synchronized. Memory: 8 bytes a read, kMax of
+// them at most; further ones are not kept.
 class UnpredictedReads {
  public:
   // 8 MB. EpochWatch keeps as many first reads of all jobs (EpochOptions::all_first_reads_max).
