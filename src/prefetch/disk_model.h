@@ -75,7 +75,7 @@ class DiskModel {
   static constexpr uint64_t kWindowReads = 8;
   static constexpr uint64_t kLaterWindowReads = 16;
   static constexpr uint64_t kWindowUs = 20'000;
-  // Requests to a server end in bursts, one a round trip: a window of one burst has more than the line gives, one of
+  // Requests to a server end in bursts, one a round trip. A window of one burst has more than the line gives, one of
   // four a quarter too much at most.
   static constexpr uint64_t kWindowRoundTrips = 4;
   // Where reads take longer than kSlowReadUs, limits that are enforced in steps of a tenth of a second are the usual
@@ -83,8 +83,8 @@ class DiskModel {
   static constexpr uint64_t kSlowWindowUs = 400'000;
   // The first are of one step, so that something is soon known: eight steps are 0.8 s.
   static constexpr int kFirstWindows = 8;
-  // No read has ended for so long, though some were under way: longer than a read of a MB takes on any disk that seeks
-  // (17 ms: 7 ms for the seek, 10 ms at 100 MB/s), and a quarter of a slice of 100 ms.
+  // No read has ended for so long, though some were under way. That is longer than a read of a MB takes on any disk
+  // that seeks (17 ms: 7 ms for the seek, 10 ms at 100 MB/s). And it is a quarter of a slice of 100 ms.
   // Reads of a disk that is far away may come in bursts, one a round trip: there, twice that.
   static constexpr uint64_t kPauseUs = 25'000;
   static constexpr uint64_t kPauseRoundTrips = 2;

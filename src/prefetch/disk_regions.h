@@ -10,7 +10,7 @@
 namespace augur {
 
 // DiskRegions cuts the disk into pieces of one size, near the length of a gap that costs nothing and changed by
-// doubling, always at the same places: a window that began at whatever file is wanted would overlap with its
+// doubling, always at the same places. A window that began at whatever file is wanted would overlap with its
 // neighbours', and a third of it would be there already. A file lies in the region in which it begins. Not
 // synchronized; no I/O, no clock.
 class DiskRegions {

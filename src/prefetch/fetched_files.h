@@ -15,9 +15,9 @@ namespace augur {
 // FetchedFiles is the account of the files that were read ahead: whether each was used before it was let go, and how
 // long before its use it was there. Not synchronized, no clock.
 //
-// An open that the page cache answered may be told after the file was dropped behind the reader: of 2.6 GB that were
-// read from the page cache on a machine with six busy processes a core, 1.5 GB. So a file dropped before any use was
-// told is in doubt for a while.
+// An open that the page cache answered may be told after the file was dropped behind the reader. On a machine with six
+// busy processes a core, that was so for 1.5 of 2.6 GB that were read from the page cache. So a file dropped before any
+// use was told is in doubt for a while.
 class FetchedFiles {
  public:
   // A read that brings its bytes has begun. A READ that comes from now on waits for it, and makes none of its own.

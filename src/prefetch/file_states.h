@@ -13,7 +13,7 @@ namespace augur {
 
 // FileStates knows where the bytes of each file are, in several places at a time: in the staging, the page cache and
 // the retained cache. From that and the order follow the files that could be pushed, the eviction order of the retained
-// cache, and the next file to read; Reclassify puts a file right in these after a change. Not synchronized; no I/O.
+// cache, and the next file to read. Reclassify puts a file right in these after a change. Not synchronized; no I/O.
 class FileStates {
  public:
   // Memory in the tables, beside the queued orders: for each file that was met, about, and for each reusable file.

@@ -10,8 +10,8 @@
 
 namespace augur {
 
-// MountView does what must be done on the mount from outside, as one of its readers: a thread of the daemon would wait
-// for itself when the daemon dies. Methods are safe from any thread and do not wait; what they are handed later comes
+// MountView does what must be done on the mount from outside, as one of its readers. A thread of the daemon would wait
+// for itself when the daemon dies. Methods are safe from any thread and do not wait. What they are handed later comes
 // on a thread of the view's own, one call at a time, and must not block. Implemented by src/fuse (a process of its
 // own); in tests by a fake.
 class MountView {

@@ -11,9 +11,9 @@
 
 namespace augur {
 
-// PageCacheFiles knows which files the page cache should have: pushed ones, among them those that a READ brought in and
-// whose reader is not done with them, and those that were read and are left for reuse. It also remembers what the
-// kernel said to pushes. Not synchronized. A method with a slot requires that Meet has seen it.
+// PageCacheFiles knows which files the page cache should have. These are pushed ones, among them those that a READ
+// brought in and whose reader is not done with them, and those that were read and are left for reuse. It also remembers
+// what the kernel said to pushes. Not synchronized. A method with a slot requires that Meet has seen it.
 class PageCacheFiles {
  public:
   explicit PageCacheFiles(const PlannerInput& in) : in_(in) {}

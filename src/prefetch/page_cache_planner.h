@@ -16,7 +16,7 @@
 
 namespace augur {
 
-// PageCachePlanner decides which files to push into the page cache, and which to drop from it: the cache holds the next
+// PageCachePlanner decides which files to push into the page cache, and which to drop from it. The cache holds the next
 // files, and those that were read as long as there is room. Not synchronized; no I/O, no clock.
 class PageCachePlanner {
  public:

@@ -16,7 +16,7 @@ enum class PushOutcome {
 };
 
 // PageSink puts bytes of files into the kernel's page cache, so that they can be read without a request. Safe from any
-// thread that answers no requests and holds nothing that the answer to one needs: Push waits while the kernel holds a
+// thread that answers no requests and holds nothing that the answer to one needs. Push waits while the kernel holds a
 // page of the file locked for an unanswered READ. Implemented by src/fuse (FUSE_NOTIFY_STORE); in tests by a fake.
 class PageSink {
  public:

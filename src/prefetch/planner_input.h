@@ -23,7 +23,7 @@ struct PlannerLimits {
   uint64_t push_window_bytes_max = 0;  // pushed into the page cache and not dropped; 0: nothing is pushed
   // Of those, what the retained cache may have beyond its own on a seek-bound disk.
   uint64_t lent_window_bytes_max = 0;
-  uint64_t reusable_bytes_max = 0;  // of files that were read, left in the page cache for their next use
+  uint64_t reusable_bytes_max = 0;  // of files that were read, left in the page cache for their next use.
   // What all files that there are take of the page cache: as long as that much may be reusable, files in it are not
   // kept as well. UINT64_MAX: they are, whatever the page cache has room for.
   uint64_t data_bytes = UINT64_MAX;
@@ -78,7 +78,7 @@ struct PlannerInput {
   uint64_t PagesOf(Slot slot) const { return Pages(schedule.PlaceOf(slot).bytes); }
   uint64_t MeanPages() const { return MeanPages(schedule.mean_bytes()); }
 
-  // All files that are known are read as they lie, beside those that are needed soon: there is room for all, with a
+  // All files that are known are read as they lie, beside those that are needed soon. There is room for all, with a
   // quarter to spare for what pages take beyond bytes.
   bool ReadsAllFiles() const {
     return limits.reads_all_files && schedule.file_bytes() / 4 * 5 <= limits.retained_bytes_max;

@@ -38,7 +38,7 @@
 
 namespace augur {
 
-// Prefetcher is the prefetch of a mount: it is told what readers do and which orders are known, has an OrderFollower
+// Prefetcher is the prefetch of a mount. It is told what readers do and which orders are known. It has an OrderFollower
 // decide which of them is followed, and a ViewPrefetch read ahead, keep, push and drop. PREFETCH.md tells how they
 // decide.
 //

@@ -9,7 +9,7 @@
 
 namespace augur {
 
-// ReadAdmission reads no file without a place for it: it says whether a file that is read now has somewhere to go, and
+// ReadAdmission reads no file without a place for it. It says whether a file that is read now has somewhere to go, and
 // where it goes once its bytes are there. Not synchronized; no I/O, no clock.
 class ReadAdmission {
  public:

@@ -20,7 +20,7 @@ class ReadObserver {
   // what lies in an archive (ViewFile::in_archive), only this and OnBrought are told (ArchiveForesight).
   virtual void OnRead(const ViewFile& file, uint32_t reader) = 0;
   // Of what lies in an archive: a READ, of its reader or of the kernel that reads ahead, asks for all of it that the
-  // page cache does not have: it has all of it after that.
+  // page cache does not have. The page cache has all of it after that.
   virtual void OnBrought(const ViewFile& file) = 0;
   // The last bytes of a file are asked for. Where they are the first, too, both are told.
   virtual void OnReadToEnd(const ViewFile& file) = 0;

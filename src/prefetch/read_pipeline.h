@@ -21,7 +21,7 @@
 
 namespace augur {
 
-// ReadPipeline carries out the reads that the planner of a view decides: takes memory, reads records, has files
+// ReadPipeline carries out the reads that the planner of a view decides. It takes memory, reads records, has files
 // rendered from them, and brings the files to the staging and the retained cache. Used by the planning thread only.
 // REQUIRES: what it is given outlives it, and it is not busy when it ends.
 class ReadPipeline {

@@ -11,7 +11,7 @@
 
 namespace augur {
 
-// ReaderPages decides what becomes of files in the page cache that a reader has asked for: they stay while the reader
+// ReaderPages decides what becomes of files in the page cache that a reader has asked for. They stay while the reader
 // may still copy them, and are left for reuse where the machine has room beside the window. Not synchronized;
 // no I/O, no clock.
 class ReaderPages {
@@ -34,13 +34,13 @@ class ReaderPages {
   void TakeBrought(Slot slot);
   // The reader is done with a use of the file. Then Reclassify.
   void LeaveForReuse(Slot slot);
-  // The file was read before the planner knew it, or is being read: it counts as reusable from then on, or when its
+  // The file was read before the planner knew it, or is being read. It counts as reusable from then on, or when its
   // reader is done with it, until many of such files turn out to be gone. Where nothing is pushed, it is let go from
   // the staging when the READ has its bytes.
   void AssumeCached(Slot slot);
   // A file beyond what may be left for reuse, to be dropped; it is not reusable any more.
   std::optional<Slot> TakeExcess();
-  // Whether the kernel's whole page cache was dropped by hand since the last call: then no file that was left there, or
+  // Whether the kernel's whole page cache was dropped by hand since the last call. Then no file that was left there, or
   // pushed for a later use, is there any more. That is no sign of the kernel's needs.
   void SetEmptied(bool emptied);
   // Next uses are others.

@@ -21,7 +21,7 @@ struct ReaderPositionOptions {
   static constexpr uint32_t kLagMin = 2;
 
   // Worker processes of one loader read batches in turn. So the reads of an epoch come in an order that differs from
-  // the epoch's by up to workers * files that each has ahead: 16 workers with 2 batches of 32 each are 1,024.
+  // the epoch's by up to workers * files that each has ahead. 16 workers with 2 batches of 32 each are 1,024.
   uint32_t spread_max = 1024;
   // A file counts as read when the reader is this many further, though it was never seen: its open was not reported.
   uint32_t unseen_max = 1024;
@@ -45,8 +45,8 @@ struct ReaderPositionOptions {
 };
 
 // ReaderPosition follows the readers through a schedule: which positions have been read, and where the front is. Not
-// synchronized, no clock. Reads outside of the schedule's near future are not taken for progress, unless they go on:
-// then the reader has jumped (a restart, a resume in mid-epoch), and the front jumps after it.
+// synchronized, no clock. Reads outside of the schedule's near future are not taken for progress, unless they go on.
+// Then the reader has jumped (a restart, a resume in mid-epoch), and the front jumps after it.
 class ReaderPosition {
  public:
   using Options = ReaderPositionOptions;

@@ -12,7 +12,7 @@
 namespace augur {
 
 // RecentReads remembers files that were asked for outside of any order, until enough other reads were seen that their
-// readers have copied them: only an order tells when a reader is done. Not synchronized; no clock. Holds `lag` files.
+// readers have copied them. Only an order tells when a reader is done. Not synchronized; no clock. Holds `lag` files.
 class RecentReads {
  public:
   // A read was seen, of any file.

@@ -8,7 +8,7 @@
 namespace augur {
 
 // ReclaimEvidence judges by READs of files that were taken for being in the page cache whether the kernel keeps such
-// files: it may have other uses for the memory, or give it back to a host (DAMON). Not synchronized; no clock.
+// files. The kernel may have other uses for the memory, or give it back to a host (DAMON). Not synchronized; no clock.
 class ReclaimEvidence {
  public:
   // The page cache had lost a reusable file. One of many is the kernel's right; a burst of them is not.

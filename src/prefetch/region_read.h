@@ -14,8 +14,8 @@ struct RegionUse {
   double files = 1;  // its bytes, as a part of the mean file's
 };
 
-// What it costs to hold a file of the mean size while one file is read, in visits to a region: the price at which files
-// of `regions` regions just fill a memory of `memory_files`, if each region's uses come evenly.
+// What it costs to hold a file of the mean size while one file is read, in visits to a region. It is the price at which
+// files of `regions` regions just fill a memory of `memory_files`, if each region's uses come evenly.
 //
 // A visit serves k uses of its region, which are `regions` reads apart on average. It holds files for
 // H = regions * k (k - 1) / 2 reads, and each use costs (1 + price * H) / k. That cost is least at

@@ -16,13 +16,13 @@ namespace augur {
 // RetainedBlocks is the retained cache by files instead of by blocks. Safe from any thread. REQUIRES: store and
 // retained cache outlive it.
 //
-// A block in memory of this process is named by its place in the store, one in shared memory by Store::BlockIdentity:
-// by a hash of its bytes, which can be forged, one store could put its bytes in the place of another's. A block that
-// was rendered from a record (ViewFile::rendered) is named by ViewFile::hash, which cannot be forged either.
+// A block in memory of this process is named by its place in the store, one in shared memory by Store::BlockIdentity.
+// A hash of its bytes can be forged: by that, one store could put its bytes in the place of another's. A block that was
+// rendered from a record (ViewFile::rendered) is named by ViewFile::hash, which cannot be forged either.
 //
 // What goes into shared memory has passed Store::CheckIdentity in this process, and what comes from there is checked by
 // it again, whoever has put it in. The store knows nothing of a block that was rendered from a record, so such a block
-// has its own XXH3-64 behind it in the retained cache: that tells damage, not a forgery by another user of a cache
+// has its own XXH3-64 behind it in the retained cache. That tells damage, not a forgery by another user of a cache
 // group.
 class RetainedBlocks {
  public:

@@ -9,11 +9,11 @@
 
 namespace augur {
 
-// RoundTrip finds how long a read takes that waits for no other read: what the disk needs to reach the bytes, or a
-// server and the way to it to answer. A disk that is far away does much at once, so it needs more reads under way than
-// a near one. It may be silent for a round trip while it is well. Of the reads that begin while none is under way, the
-// quickest of the last kReads counts: the first ones may wait for a shard to be opened, and others use the disk, too.
-// Times are passed in; not synchronized.
+// RoundTrip finds how long a read takes that waits for no other read. That is what the disk needs to reach the bytes,
+// or a server and the way to it to answer. A disk that is far away does much at once, so it needs more reads under way
+// than a near one. It may be silent for a round trip while it is well. Of the reads that begin while none is under way,
+// the quickest of the last kReads counts. The first ones may wait for a shard to be opened, and others use the disk,
+// too. Times are passed in; not synchronized.
 class RoundTrip {
  public:
   // A read begins while `under_way` others are under way.

@@ -10,10 +10,10 @@
 
 namespace augur {
 
-// UnplannedPages are the files that the page cache has and the planner does not count: those of the followed view that
-// were read before the planner knew them, and all of the views of the mount that are not followed now. Nothing of them
-// is pushed or dropped meanwhile, and the kernel may take them at any time. Not synchronized. Memory: 1 bit a file of
-// the store, of the followed view and of kViewsMax others: for one more, all others are forgotten.
+// UnplannedPages are the files that the page cache has and the planner does not count. These are those of the followed
+// view that were read before the planner knew them, and all of the views of the mount that are not followed now.
+// Nothing of them is pushed or dropped meanwhile, and the kernel may take them at any time. Not synchronized. Memory: 1
+// bit a file of the store, of the followed view and of kViewsMax others: for one more, all others are forgotten.
 class UnplannedPages {
  public:
   // A script reads one view for training and one for validation. Eight are 1.3 MB for 1.28 million files.

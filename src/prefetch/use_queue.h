@@ -13,9 +13,9 @@
 
 namespace augur {
 
-// UseQueue is a set of files with their sizes, in the order of their next use: it finds the file that is needed
-// soonest, and the one that is needed last and has to go first when there is no room (L. A. Belady, "A study of
-// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966). Not synchronized.
+// UseQueue is a set of files with their sizes, in the order of their next use. It finds the file that is needed
+// soonest, and the one that is needed last and has to go first when there is no room. Source: L. A. Belady, "A study of
+// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966. Not synchronized.
 class UseQueue {
  public:
   bool Contains(Slot slot) const { return items_.contains(slot); }

@@ -12,7 +12,7 @@
 namespace augur {
 
 // VisitDeadlines protects the files that a visit to a region of the disk brought into the retained cache until the next
-// visit to it should be made: later uses can be brought by that visit. Where files are read one by one it protects
+// visit to it should be made. Later uses can be brought by that visit. Where files are read one by one it protects
 // none. Not synchronized. A method with a slot requires that Resize has seen it.
 class VisitDeadlines {
  public:

@@ -12,9 +12,9 @@
 
 namespace augur {
 
-// WarmPlanner is the part of the Planner that 'augurctl warm' asks: which files the retained cache is to have although
-// no reader is known to come, and how far that is. Not synchronized; no I/O, no clock. REQUIRES: what it is given
-// outlives it.
+// WarmPlanner is the part of the Planner that 'augurctl warm' asks. It tells which files the retained cache is to have
+// although no reader is known to come, and how far that is. Not synchronized; no I/O, no clock. REQUIRES: what it is
+// given outlives it.
 class WarmPlanner {
  public:
   WarmPlanner(PlannerInput& in, FileStates& files, RetentionPlanner& retention, ReadAdmission& admission,

@@ -14,7 +14,7 @@
 
 namespace augur {
 
-// Warming carries out 'augurctl warm' in the view that is followed: it chooses the files that the retained cache has
+// Warming carries out 'augurctl warm' in the view that is followed. It chooses the files that the retained cache has
 // room for, in the order in which they are asked for, and tells how many are there. The planner reads them, in the
 // order of the disk and after what readers need. A run that no client asks about for kForgottenUs ends. Used by the
 // planning thread only. REQUIRES: what it is given outlives it.

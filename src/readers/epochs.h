@@ -61,7 +61,7 @@ struct EpochOptions {
   size_t first_reads_max = 4096;           // of each stream
   size_t streams_max = 1024;               // of each job; further ones are counted as stream 0
   size_t all_first_reads_max = 1'048'576;  // of all jobs together, 8 MB
-  uint64_t set_bytes_max = 128 << 20;      // for all sets of files: 80 MB are 5 jobs of 10^8 files with one set each
+  uint64_t set_bytes_max = 128 << 20;      // for all sets of files: 80 MB are 5 jobs of 10^8 files with one set each.
   // The folder of a file that tells training from validation, mostly the one below the root. nullptr: not known.
   std::function<EntryNumber(EntryNumber)> folder_of;
 };
@@ -71,18 +71,21 @@ class JobWatch;
 
 // EpochWatch recognises for each job where an epoch begins, and keeps its first reads.
 //
-// An epoch begins with a job; with processes that were started after the script's last ones had begun to read (workers
-// that are not persistent); for a stream that goes on, with files that come again: by Page's test of "each file once"
-// against "half of the files were read before", at 24 bits, which is six repetitions in a row; one is enough when as
-// many files were read as in the last epoch. A stream changes by itself, so a loader that begins the next epoch's first
-// batches before the last ones of this are read is followed. A stream that goes over to another folder for good
-// (validation between the epochs) begins a pass, too. Passes over the same files are epochs of one dataset.
+// An epoch begins with a job. It begins with processes that were started after the script's last ones had begun to read
+// (workers that are not persistent). For a stream that goes on it begins with files that come again. That is told by
+// Page's test of "each file once" against "half of the files were read before", at 24 bits, which is six repetitions in
+// a row. One repetition is enough when as many files were read as in the last epoch. A stream changes by itself, so a
+// loader that begins the next epoch's first batches before the last ones of this are read is followed. A stream that
+// goes over to another folder for good (validation between the epochs) begins a pass, too. Passes over the same files
+// are epochs of one dataset.
 //
-// What it cannot see: an epoch of a sampler with replacement has no end; a pass that was broken off in the first sixth
-// and begun again by the same processes goes on for it. Neither is an order that could be predicted from its beginning.
+// What it cannot see: an epoch of a sampler with replacement has no end. And a pass that was broken off in the first
+// sixth and begun again by the same processes goes on for it. Neither is an order that could be predicted from its
+// beginning.
 //
 // One thread at a time, no clock. Memory: what EpochOptions bounds (twice that for first reads, where vectors grow),
-// 500 KB a job (64 and job 0 at most: 33 MB) and 1 KB a stream in its last four passes, and the table of processes.
+// and the table of processes. A job takes 500 KB (64 and job 0 at most: 33 MB), and a stream in its last four passes 1
+// KB.
 class EpochWatch {
  public:
   enum class What {
@@ -130,7 +133,7 @@ class EpochWatch {
     uint64_t reads = 0;
   };
   std::optional<Kept> KeptReads(JobId job) const;
-  // A pass of the job, one of its last four: two loaders may run side by side, and streams of an epoch may still read
+  // A pass of the job, one of its last four. Two loaders may run side by side, and streams of an epoch may still read
   // when the next one has begun. None: it is not there (any more).
   std::optional<EpochStart> Pass(JobId job, uint32_t pass) const;
   std::vector<JobId> Jobs() const;

@@ -11,7 +11,7 @@
 namespace augur {
 
 // ProcSource reads /proc. A look costs three small files, 30 to 60 us; nothing is kept. Of a process's environment,
-// only the variables that a launcher sets are looked at (rank, world size, address of the first process); where the
+// only the variables that a launcher sets are looked at (rank, world size, address of the first process). Where the
 // system refuses it (another user's process), there are none.
 class ProcSource : public ProcessSource {
  public:

@@ -55,10 +55,10 @@ struct Process {
 };
 
 // ProcessTable knows the process of a thread. One thread at a time. It asks the source once for each new thread id, and
-// again after the thread was silent for kSilenceUs: its id may be another's by then (30,000 forks a second would be
-// needed to be faster). A process that has been seen is remembered when it has gone. Memory: kThreadsMax threads of
-// 60 bytes and kProcessesMax processes of 250 bytes, at most 12 MB; of more, those that were silent longest are
-// forgotten. Pointers that were handed out stay valid.
+// again after the thread was silent for kSilenceUs. Its id may be another's by then (30,000 forks a second would be
+// needed to be faster). A process that has been seen is remembered when it has gone. Memory: kThreadsMax threads of 60
+// bytes and kProcessesMax processes of 250 bytes, at most 12 MB. Of more, those that were silent longest are forgotten.
+// Pointers that were handed out stay valid.
 class ProcessTable {
  public:
   static constexpr size_t kThreadsMax = 65536;

@@ -48,13 +48,13 @@ struct StreamOpen {
 // Streams says who read what: it groups accesses by process, and processes into jobs.
 //
 // A stream is what one process reads, whichever of its threads (tf.data's pool is one stream). A job is one script with
-// its workers, or the scripts of one launch with theirs: the processes that torchrun started are ranks of one run,
+// its workers, or the scripts of one launch with theirs. The processes that torchrun started are ranks of one run,
 // those that a shell started are not. Readers whose ids are not visible here (another pid namespace) are job 0.
 //
-// A READ and the open of the file are one read: each READ takes at most one open for its own, told up to kPairUs after
+// A READ and the open of the file are one read. Each READ takes at most one open for its own, told up to kPairUs after
 // it (a busy machine tells opens late) or kNameUs before. An open without a READ was served by the page cache; its
-// process is not known. It is given to the only job that has read in the last kActiveUs, if there is just one, to its
-// stream 0; else to job 0.
+// process is not known. It is given to stream 0 of the only job that there is, or of the only one that has read in the
+// last kActiveUs. Else it is given to job 0, and so it is where a reader of job 0 has read in that time.
 //
 // One thread at a time. Memory: kPairsMax files that wait for their other half, kJobsMax jobs, below 4 MB in all.
 class Streams {
@@ -114,7 +114,7 @@ class Streams {
   static constexpr size_t kReadersMax = 256;
   static constexpr size_t kUnattributedMax = 4096;
   // The same file again within kAgainAccesses accesses, and kReadAgainUs for a read or kOpenAgainUs for an open, is the
-  // same read: programs open a file to look at it, then to read it. Opens are told each 5 to 10 ms.
+  // same read. Programs open a file to look at it, then to read it. Opens are told each 5 to 10 ms.
   static constexpr uint64_t kAgainAccesses = 8;
   static constexpr uint64_t kReadAgainUs = 10'000;
   static constexpr uint64_t kOpenAgainUs = 25'000;
