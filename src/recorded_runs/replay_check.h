@@ -21,8 +21,8 @@ namespace augur {
 // Once an epoch has this number of reads, further ones tell no more.
 constexpr size_t kReplayReadsMax = 512;
 
-// Whether files are read in the order of their numbers, by one reader or by several in turn: most files are within 64
-// reads (an eighth of all, of few) of the file that is next to them among these. By chance a quarter are at most.
+// Whether files are read in the order of their numbers, by one reader or by several in turn. Then most files are within
+// 64 reads (an eighth of all, of few) of the file that is next to them among these. By chance a quarter are at most.
 bool IsInListOrder(std::span<const EntryNumber> files);
 
 // Whether the epoch is the recorded one, which has the files that were read first (`seen`) near its beginning: whether

@@ -42,9 +42,10 @@ struct ReplayHead {
   std::vector<ReplayEpoch> epochs;
 };
 
-// The bytes of a file, little-endian: a header, the finding, a table of epochs, and their entries in as many bytes each
-// as the store's entry count needs (3 for 16 million). Each part has its XXH3-64. Epochs that do not fit in `bytes_max`
-// are left out, from the first that does not. REQUIRES: entries below identity.entry_count, a finding that fits.
+// The bytes of a file, little-endian: a header, the finding, a table of epochs, and their entries. An entry has as many
+// bytes as the store's entry count needs (3 for 16 million). Each part has its XXH3-64. Epochs that do not fit in
+// `bytes_max` are left out, from the first that does not. REQUIRES: entries below identity.entry_count, a finding that
+// fits.
 std::string RenderReplay(const ReplayIdentity& identity, const Run& run, uint64_t bytes_max);
 
 // Reads a file's head; the whole of it. `fd` is open for reading. kCorrupt, with the defect: not such a file, another

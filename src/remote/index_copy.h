@@ -48,9 +48,9 @@ class IndexCopy final : public StoredFile {
   // The bytes of a unit. A unit counts as here only when all of its bytes are.
   static constexpr uint64_t kUnitBytes = 64 << 10;
   // A reader waits for a piece of this size, since it often reads a neighbour next. At a mount the connection is new,
-  // and TCP sends little at first: over a line of 30 ms 1 MiB took 290 ms, of which a mount needs 64 KiB. A reader who
-  // goes on where the last piece ended, as one who lists all names does, gets twice as much each time: pieces of
-  // 256 KiB would take a round trip each.
+  // and TCP sends little at first. Over a line of 30 ms 1 MiB took 290 ms, of which a mount needs 64 KiB. A reader who
+  // goes on where the last piece ended, as one who lists all names does, gets twice as much each time. Pieces of 256
+  // KiB would take a round trip each.
   static constexpr uint64_t kDemandBytes = 256 << 10;
   static constexpr uint64_t kDemandBytesMax = 4 << 20;
   // Fill begins with small pieces, too, though no reader waits for it: one who wants a unit of a piece that is on its

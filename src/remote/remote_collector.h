@@ -27,9 +27,9 @@ struct RemoteCollectReport {
   std::vector<std::string> packers;  // that may be at work, whose objects are kept: who, and since when
 };
 
-// RemoteCollector removes what no reader of the current generation of a store in a bucket needs: earlier generations
-// that have not been current for some time, multipart uploads that are not complete, and what killed packers left.
-// Objects with names that no store has stay.
+// RemoteCollector removes what no reader of the current generation of a store in a bucket needs. These are earlier
+// generations that have not been current for some time, multipart uploads that are not complete, and what killed
+// packers left. Objects with names that no store has stay.
 //
 // A bucket has no locks, so a packer that was killed looks like one that is at work. What a packer has written that has
 // not published is kept until it has written nothing for some time. Then it is removed in an order that is safe all the

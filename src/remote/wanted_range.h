@@ -47,8 +47,8 @@ struct WantedRange {
   }
 
   // The same in as many ranges as it takes to leave out what lies between the blocks. A block joins the range before it
-  // while two conditions hold: the range has at most one byte between its blocks for kBytesForGap bytes of them, and at
-  // most `bytes_max` in all.
+  // while two conditions hold. The range has at most one byte between its blocks for kBytesForGap bytes of them. It has
+  // at most `bytes_max` in all.
   template <typename IsThere>
   static std::vector<WantedRange> MissingApart(const ShardRead& read, uint64_t bytes_max, IsThere is_there) {
     const WantedRange all = Missing(read, is_there);

@@ -27,9 +27,9 @@ class CredentialsProvider {
   // Failures are those of the source, kStopped at the end of the provider.
   virtual Result<CredentialsPtr> Get() = 0;
   // After an answer that refuses `refused` (ExpiredToken, InvalidToken), or where Current gave nullptr: gives others to
-  // `done`, which is called exactly once: at once on the calling thread when others are there already, else on the
-  // provider's thread, which it must not block. It is called with no lock held and may call any method. All who wait
-  // share one renewal. kPermission: there are no others.
+  // `done`, which is called exactly once. That is at once on the calling thread when others are there already, else on
+  // the provider's thread, which it must not block. It is called with no lock held and may call any method. All who
+  // wait share one renewal. kPermission: there are no others.
   virtual void Renew(CredentialsPtr refused, Done done) = 0;
 };
 

@@ -25,7 +25,7 @@ struct AwsEndpointKind {
   bool dual_stack = false;  // IPv6 too
 };
 
-// S3Endpoint is the server that is asked for buckets, and how it is told the bucket: as a part of the host's name
+// S3Endpoint is the server that is asked for buckets, and how it is told the bucket. That is a part of the host's name
 // (virtual-host style, "b.s3.eu-west-1.amazonaws.com") or of the path (path style, "127.0.0.1:7070/b"). A value type.
 class S3Endpoint {
  public:

@@ -6,7 +6,7 @@
 
 namespace augur {
 
-// Seeds that tutorials, papers and habits have made common, the commonest first; 3407 has a paper of its own, and 0 to
+// Seeds that tutorials, papers and habits have made common, the commonest first. 3407 has a paper of its own, and 0 to
 // 4 or 0 to 9 are what runs over several seeds have. The one list: samplers that are known by their seed and streams of
 // outputs are tried with it.
 inline constexpr uint32_t kCommonSeeds[] = {

@@ -12,8 +12,8 @@ namespace augur {
 
 struct SamplerFamily;
 
-// DaliFileSampler is DALI's readers.file and its relatives that share FileLabelLoader: the list of files is shuffled by
-// std::shuffle with a constant seed, cut into as many runs as there are shards, and each shard reads its run in order.
+// DaliFileSampler is DALI's readers.file and its relatives that share FileLabelLoader. The list of files is shuffled by
+// std::shuffle with a constant seed, and cut into as many runs as there are shards. Each shard reads its run in order.
 // What the reader's own `seed` shuffles is a buffer behind the reads. With several shards, indices are one of each in
 // turn, as readers at the same speed would take them.
 //

@@ -17,8 +17,8 @@ struct FirstReads {
   ListShuffler shuffler = ListShuffler::kNumpyRandomState;
   uint64_t samples = 0;
   IndexOrder reads = {};  // in the order in which they were seen, each once
-  // How much further back in the shuffled list than among `reads` a sample may lie: reads of workers that go side by
-  // side, reads that were not seen, and the buffer of a later shuffle.
+  // How much further back in the shuffled list than among `reads` a sample may lie. That is for reads of workers that
+  // go side by side, reads that were not seen, and the buffer of a later shuffle.
   uint64_t slack = 0;
 };
 
@@ -29,8 +29,8 @@ struct FirstReads {
 // that Keras and webdataset draw from, or the small numbers that people choose, not for 2^32.
 //
 // It bets that the first reads of the pass are known. A seed that was not refuted has each read at most `slack` places
-// further back than it was seen. So chance leaves a wrong seed with probability about the product of
-// (place + slack) / samples over the reads: nothing, as long as reads and slack are few beside the samples.
+// further back than it was seen. So chance leaves a wrong seed with probability about the product of (place + slack) /
+// samples over the reads. That is nothing, as long as reads and slack are few beside the samples.
 //
 // For one thread; a copy is for another one. Memory: 1 bit a sample and 8 bytes a read; the last check of a seed that
 // was not refuted 4 bytes a sample.

@@ -8,9 +8,9 @@
 
 namespace augur {
 
-// EpochShape is what a sampler makes of its list of indices so that all ranks get equally many: each index repeated,
-// the list cut or begun again to a length that divides, and of that only a part read. A value; pure arithmetic. The
-// default leaves the list as it is.
+// EpochShape is what a sampler makes of its list of indices so that all ranks get equally many. Each index is repeated,
+// the list is cut or begun again to a length that divides, and of that only a part is read. A value; pure arithmetic.
+// The default leaves the list as it is.
 struct EpochShape {
   // Which part of a list with repeats is read.
   enum class Selection {

@@ -11,9 +11,9 @@
 namespace augur {
 
 // Replaces *indices by the first `count` elements, all if there are fewer, of the numbers 0 .. samples - 1 shuffled
-// from the front (Fisher-Yates): for each place i but the last, draw(samples - i) gives a number below its argument,
+// from the front (Fisher-Yates). For each place i but the last, draw(samples - i) gives a number below its argument,
 // and place i changes places with the one so far behind it. What lies in place i is settled by the first i + 1 draws,
-// so a prefix costs its own length: where it is short, only the places that were swapped are held.
+// so a prefix costs its own length. Where it is short, only the places that were swapped are held.
 template <typename Draw>
 void FrontShuffle(uint64_t samples, size_t count, Draw draw, IndexOrder* indices) {
   const uint64_t taken = count < samples ? count : samples;

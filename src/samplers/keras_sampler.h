@@ -12,10 +12,10 @@ namespace augur {
 
 struct SamplerFamily;
 
-// KerasImageSampler is keras.utils.image_dataset_from_directory(shuffle=True): the list of all files is shuffled once
-// by NumPy; from Keras 3.3 on a tf.data shuffle of the list follows, anew in every epoch, and before 3.3 one of the
-// decoded images, which does not move a file. A validation part is cut off the end of the list between the two. Indices
-// are of the list before any of it, where all classes and both parts are. Without a seed Keras draws one below
+// KerasImageSampler is keras.utils.image_dataset_from_directory(shuffle=True). The list of all files is shuffled once
+// by NumPy. From Keras 3.3 on a tf.data shuffle of the list follows, anew in every epoch. Before 3.3 a shuffle of the
+// decoded images follows, which does not move a file. A validation part is cut off the end of the list between the two.
+// Indices are of the list before any of it, where all classes and both parts are. Without a seed Keras draws one below
 // kSeedsWithout by numpy.random.randint, so a search over these finds it.
 //
 // Source: keras/src/utils/image_dataset_utils.py and dataset_utils.py, Keras 2.9 to 3.15. Not for format="grain".

@@ -9,8 +9,9 @@
 
 namespace augur {
 
-// A number from 0 to `last`, both included, as NumPy draws it for a shuffle: the low bits of outputs until they are no
-// more than `last`; none are drawn for 0. Source: random_interval in numpy/random/src/distributions/distributions.c.
+// A number from 0 to `last`, both included, as NumPy draws it for a shuffle. It takes the low bits of outputs until
+// they are no more than `last`; none are drawn for 0. Source: random_interval in
+// numpy/random/src/distributions/distributions.c.
 template <typename Generator>
 uint32_t DrawMasked(Generator& generator, uint32_t last) {
   if (last == 0) return 0;

@@ -17,7 +17,7 @@ constexpr uint32_t TemperMt19937(uint32_t word) {
   return word ^ (word >> 18);
 }
 
-// Mt19937 is the 32 bit Mersenne twister with both of its ways to be seeded: torch, NumPy's RandomState and CPython's
+// Mt19937 is the 32 bit Mersenne twister with both of its ways to be seeded. torch, NumPy's RandomState and CPython's
 // random all draw from it, and differ in the way and in what they make of the outputs. A copy goes on from where its
 // original stood. For one thread; 2.5 KiB. std::mt19937 has no seeding by an array as these libraries do it, and its
 // discard() tempers what it throws away.
@@ -53,7 +53,7 @@ class Mt19937 {
   size_t next_ = kWords;
 };
 
-// The first outputs of Mt19937(seed) without its whole state: output k needs words k, k + 1 and k + 397 only, so
+// The first outputs of Mt19937(seed) without its whole state. Output k needs words k, k + 1 and k + 397 only, so
 // `count` of them cost 397 + count steps of the seeding. REQUIRES: count <= kFirstOutputsMax.
 inline constexpr size_t kFirstOutputsMax = Mt19937::kWords - Mt19937::kMiddle;
 std::vector<uint32_t> FirstOutputs(uint32_t seed, size_t count);

@@ -14,7 +14,7 @@ using PhiloxKey = std::array<uint32_t, 2>;
 // 1, 2, 3", SC 2011.
 PhiloxCounter Philox4x32(PhiloxCounter counter, PhiloxKey key);
 
-// TfPhilox gives Philox's outputs one by one as TensorFlow's shuffle takes them: the key is the first seed, the high
+// TfPhilox gives Philox's outputs one by one as TensorFlow's shuffle takes them. The key is the first seed, the high
 // half of the counter the second, and the low half counts from 0. A copy goes on from where its original stood. For one
 // thread. Source: tsl/lib/random/philox_random.h, random_distributions.h (SingleSampleAdapter).
 class TfPhilox {

@@ -21,7 +21,7 @@ enum class SampleEpochs {
 
 // PythonSampleSampler is a script or library that reads its samples in the order of Python's random.sample of all of
 // them: fastai's DataLoader, for one. The order is settled from the front, so a prefix of an epoch costs its own length
-// (and the seeding of a generator, 5 us); each epoch before costs the draws of all its samples.
+// (and the seeding of a generator, 5 us). Each epoch before costs the draws of all its samples.
 //
 // Sources: Lib/random.py, fastai/data/load.py (__init__, randomize, shuffle_fn).
 class PythonSampleSampler final : public Sampler {

@@ -31,7 +31,8 @@ struct RankSubset {
   static RankSubset Piece(uint64_t begin, uint64_t end);
 
   // The rank that reads a place. Where a sampler never ends and its ranks stride on over the ends of the epochs
-  // (detectron2, mmengine's InfiniteSampler) places are counted from the beginning of the run: epoch * samples + place.
+  // (detectron2, mmengine's InfiniteSampler) places are counted from the beginning of the run. There the number is
+  // epoch * samples + place.
   uint64_t RankOf(uint64_t place) const;
 
   // Whether all ranks are here: then Keep leaves everything.

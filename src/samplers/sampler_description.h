@@ -21,8 +21,8 @@ struct SamplerDescription {
   uint64_t first_epoch = 0;
   bool is_endless = false;
   std::optional<uint64_t> part_size = std::nullopt;  // samples of the part that a split has left; else it is all
-  // The sampler draws its seeds from the stream of --seed, but its place there was not given: the position in `sampler`
-  // holds only if nothing else was drawn before, so the stream of this seed should be searched when the first reads
+  // The sampler draws its seeds from the stream of --seed, but its place there was not given. The position in `sampler`
+  // holds only if nothing else was drawn before. So the stream of this seed should be searched when the first reads
   // deny it.
   std::optional<uint64_t> stream_seed = std::nullopt;
   std::vector<std::string> words = {};  // SamplerHint::words

@@ -9,10 +9,11 @@
 
 namespace augur {
 
-// SplitSampler is a sampler of a part of the samples, after torch.utils.data.random_split and its like: a first sampler
-// lays all samples out once, the part is places [begin, begin + size) of that, and a second one draws its epochs from
-// the part alone. Immutable, safe from any thread. The lay-out is made anew for each prefix that is asked for, so that
-// one costs begin + size steps: not for the search of seeds, which takes the laid-out samples as its list.
+// SplitSampler is a sampler of a part of the samples, after torch.utils.data.random_split and its like. A first sampler
+// lays all samples out once, and the part is places [begin, begin + size) of that. A second sampler draws its epochs
+// from the part alone. Immutable, safe from any thread. The lay-out is made anew for each prefix that is asked for, so
+// that one costs begin + size steps. So it is not for the search of seeds, which takes the laid-out samples as its
+// list.
 class SplitSampler final : public Sampler {
  public:
   SplitSampler(std::shared_ptr<const Sampler> split, uint64_t begin, uint64_t size,

@@ -20,10 +20,10 @@ enum class TfEpochs {
                 // last one ended. Since then a fused op has the epochs of the two (2.21 has)
 };
 
-// TfShuffleSampler is tf.data.Dataset.shuffle(buffer) of the numbers of the samples, before whatever reads the files;
+// TfShuffleSampler is tf.data.Dataset.shuffle(buffer) of the numbers of the samples, before whatever reads the files.
 // list_files(shuffle=True) is one whose buffer holds all files. (Where files are read before the shuffle they are read
-// unshuffled.) A buffer that holds all samples gives a plain shuffle from the front; a smaller one a shuffle where a
-// sample comes at most `buffer` - 1 places early, and late without limit. For what epochs are, see Sampler.
+// unshuffled.) A buffer that holds all samples gives a plain shuffle from the front. A smaller one gives a shuffle
+// where a sample comes at most `buffer` - 1 places early, and late without limit. For what epochs are, see Sampler.
 //
 // Source: tensorflow/core/kernels/data/shuffle_dataset_op.cc.
 class TfShuffleSampler final : public Sampler {

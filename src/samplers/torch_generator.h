@@ -17,8 +17,9 @@ struct FreshSeed {
 };
 
 // A generator made anew for each epoch, seeded with a number drawn from another one, torch's global generator after
-// manual_seed(stream_seed): output `position` in epoch 0, and `stride` outputs further for each epoch after it. Of the
-// drawn 64 bits only the low half, the second of two outputs, reaches the state: `position` is that one's.
+// manual_seed(stream_seed). The number is output `position` in epoch 0, and `stride` outputs further for each epoch
+// after it. Of the drawn 64 bits only the low half, the second of two outputs, reaches the state: `position` is that
+// one's.
 struct DrawnSeed {
   uint64_t stream_seed = 0;
   uint64_t position = 0;

@@ -28,9 +28,9 @@ inline TorchRecipe FreshSeedRecipe(std::string name, uint64_t seed, uint64_t ste
   return {.name = std::move(name), .generator = FreshSeed{.seed = seed, .step = step}, .shape = {}};
 }
 
-// DataLoader(shuffle=True) after torch.manual_seed(seed). Nothing else drawn: the DataLoader's own base_seed takes
-// outputs 0 and 1, the RandomSampler's seed 2 and 3, and so on each epoch: every validation loader adds 2 to the
-// stride, and a loader with persistent_workers has 2 less, since it draws a base_seed in the first epoch only.
+// DataLoader(shuffle=True) after torch.manual_seed(seed). Nothing else is drawn: the DataLoader's own base_seed takes
+// outputs 0 and 1, the RandomSampler's seed 2 and 3, and so on each epoch. Every validation loader adds 2 to the
+// stride. A loader with persistent_workers has 2 less, since it draws a base_seed in the first epoch only.
 inline TorchRecipe DrawnSeedRecipe(std::string name, uint64_t seed, uint64_t position = 3, uint64_t stride = 4) {
   return {.name = std::move(name),
           .generator = DrawnSeed{.stream_seed = seed, .position = position, .stride = stride},
@@ -61,8 +61,8 @@ inline TorchRecipe EndlessLoaderRecipe(std::string name, uint64_t seed) {
 
 // torchdata's StatefulDataLoader(shuffle=True), whose sampler seeds its generator once, by what torch's global one
 // gives after torch.manual_seed: a permutation an epoch. With worker processes the loader asks the sampler for an
-// iterator twice, once to learn its state: when it begins, and before each epoch whose workers are new ones (torchdata
-// 0.11, stateful_dataloader.py and sampler.py; compared with it).
+// iterator twice, once to learn its state. It does so when it begins, and before each epoch whose workers are new ones
+// (torchdata 0.11, stateful_dataloader.py and sampler.py; compared with it).
 inline TorchRecipe StatefulRecipe(uint64_t drawn_seed, bool workers, bool persistent_workers) {
   return {.name = "torchdata RandomSampler",
           .generator =

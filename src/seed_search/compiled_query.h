@@ -10,7 +10,7 @@
 
 namespace augur {
 
-// Divisor gives x % divisor for any 32-bit x without a division: x times the reciprocal is the quotient, or one less,
+// Divisor gives x % divisor for any 32-bit x without a division. x times the reciprocal is the quotient, or one less,
 // so what it leaves is the remainder, or the remainder and one divisor. Source: Barrett, "Implementing the Rivest
 // Shamir and Adleman public key encryption algorithm on a standard digital signal processor", CRYPTO 1986. Immutable.
 struct Divisor {
@@ -26,8 +26,8 @@ struct Divisor {
   uint32_t reciprocal = 0;  // (2^32 - 1) / value, rounded down
 };
 
-// CompiledQuery is a SeedQuery made ready for the vector loop: each clue a test of one output of the generator,
-// and those of one position together, since their remainder is the same. Immutable.
+// CompiledQuery is a SeedQuery made ready for the vector loop. Each clue is a test of one output of the generator, and
+// those of one position stand together, since their remainder is the same. Immutable.
 struct CompiledQuery {
   // A loop of few rounds ends as the processor predicts, most times: the clues of up to four streams are one round, of
   // eight (the most, predict/order_search.cc) two.

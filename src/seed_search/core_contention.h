@@ -10,15 +10,16 @@
 
 namespace augur {
 
-// CoreContention keeps an idle worker off a core that another thread wants, where its scheduling class alone does not:
-// with autogroups (sched_autogroup_enabled, the default of most distributions; kernel/sched/autogroup.c) and between
-// control groups the class weighs within a group only, and a daemon has one of its own. Measured: beside busy processes
-// of another session a thread of the idle class has as much of a core as they have.
+// CoreContention keeps an idle worker off a core that another thread wants, where its scheduling class alone does not.
+// That is with autogroups (sched_autogroup_enabled, the default of most distributions; kernel/sched/autogroup.c) and
+// between control groups. There the class weighs within a group only, and a daemon has one of its own. Measured: beside
+// busy processes of another session a thread of the idle class has as much of a core as they have.
 //
-// There are two signs of that. The worker had to wait for its core: half of the time, where another group keeps it
-// busy, and less beside one that sleeps now and then, who has enough of the core all the same. And more threads of the
-// machine want a core than there are: some thread waits, if not this worker. For the kernel takes a core with a worker
-// on it for one with a load like another, and may put two loaders on the next one (load_balance, kernel/sched/fair.c).
+// There are two signs of that. One: the worker had to wait for its core. Where another group keeps the core busy, it
+// waits half of the time. It waits less beside a thread that sleeps now and then, which has enough of the core all the
+// same. Two: more threads of the machine want a core than there are, so some thread waits, if not this worker. The
+// kernel takes a core with a worker on it for one with a load like another, and may put two loaders on the next one
+// (load_balance, kernel/sched/fair.c).
 //
 // Who has come last goes first; among those who are there for longer, chance decides, so that not all of them go for
 // one thread too many. Who went stays away, twice as long each time, and is back when neither sign is seen; not all at
@@ -82,8 +83,8 @@ class RunDelay {
   const UniqueFd file_;
 };
 
-// How many threads want a core now beyond the cores that there are (the fourth field of /proc/loadavg, proc(5)): of the
-// machine, or of the container where its /proc says so. Safe from any thread.
+// How many threads want a core now beyond the cores that there are (the fourth field of /proc/loadavg, proc(5)). That
+// is of the machine, or of the container where its /proc says so. Safe from any thread.
 class RunQueueLength {
  public:
   RunQueueLength();

@@ -21,7 +21,7 @@ struct WorkerBoard {
 };
 
 // IdleWorker is one thread of a Searcher that runs when its core has nothing else to do (SCHED_IDLE; where that is
-// refused, nice 19) and that leaves a core to whoever else wants it (CoreContention). Offer and Retract belong to the
+// refused, nice 19). It leaves a core to whoever else wants it (CoreContention). Offer and Retract belong to the
 // coordinator. The board must outlive it, a job must until its `workers` is 0.
 class IdleWorker {
  public:

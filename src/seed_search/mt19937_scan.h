@@ -9,12 +9,12 @@
 namespace augur {
 
 // Mt19937Scan looks for a value in the outputs of mt19937(seed), one block of 624 after the other. It is for the seed
-// that one epoch drew from a script's generator: where that lies says where the next epochs' seeds lie (10^2 to 1.5 x
-// 10^8 outputs in, behind the model's initial values). Not thread-safe; each seed of a dictionary gets a scan of its
-// own, and keeps it (5 KB) where the search may have to go on later.
+// that one epoch drew from a script's generator: where that lies says where the next epochs' seeds lie. That is 10^2 to
+// 1.5 x 10^8 outputs in, behind the model's initial values. Not thread-safe; each seed of a dictionary gets a scan of
+// its own, and keeps it (5 KB) where the search may have to go on later.
 //
 // A value that is not of this stream turns up by chance once in 2^32 outputs, so 10^8 outputs give a false position in
-// 2 % of all cases: the epoch after has to confirm it.
+// 2 % of all cases. The epoch after has to confirm it.
 class Mt19937Scan {
  public:
   explicit Mt19937Scan(uint32_t seed);

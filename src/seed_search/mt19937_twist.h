@@ -16,8 +16,8 @@ struct alignas(64) TwistState {
   std::array<uint32_t, Mt19937::kWords + kTwistPad> words;
 };
 
-// Puts the state after `from` into *to (another one), and returns whether any of its words may be `wanted`: false is
-// sure, true is right but for a chance of 1 in 10^8. Writes to what lies behind the words of both. Safe from any
+// Puts the state after `from` into *to (another one), and returns whether any of its words may be `wanted`. False is
+// sure; true is right but for a chance of 1 in 10^8. Writes to what lies behind the words of both. Safe from any
 // thread.
 bool TwistAndLook(TwistState* from, TwistState* to, uint32_t wanted);
 

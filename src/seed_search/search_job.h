@@ -15,7 +15,7 @@ namespace augur {
 class SearchTurn {
  public:
   virtual ~SearchTurn() = default;
-  // To be called about once a millisecond of work, where a range takes longer than that: false when the job was
+  // To be called about once a millisecond of work, where a range takes longer than that. False when the job was
   // cancelled or has found what it looks for; the work then returns. May sleep, where another thread wants the core.
   virtual bool Continue() = 0;
   // Ends the job as found, with `result` for its on_done: no further range is begun, other threads' Continue() say

@@ -25,9 +25,9 @@ namespace augur {
 // workers their jobs and tells the ends of the jobs.
 //
 // Safe from any thread. One job at a time, further ones wait in their order of submission. There is no maximum
-// of them here: the prediction has two searches for a run at most (AccessQueue). A worker may lose its core
-// for seconds at any instruction, so workers share nothing but atomics with the others: no thread waits for a lock that
-// one of them holds. Only the destructor waits for the ends of their ranges, each a millisecond of processor time.
+// of them here: the prediction has two searches for a run at most (AccessQueue). A worker may lose its core for seconds
+// at any instruction, so workers share nothing but atomics with the others. No thread waits for a lock that one of them
+// holds. Only the destructor waits for the ends of their ranges, each a millisecond of processor time.
 class Searcher {
  public:
   struct Options {

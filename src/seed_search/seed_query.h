@@ -13,20 +13,19 @@ struct SeedClue {
   uint32_t index = 0;
 };
 
-// SeedQuery says which 32-bit seeds of torch's generator (mt19937) are worth a closer look: those whose permutation of
-// `samples` samples agrees with any clue of `any_of` and, where `and_any_of` is not empty, with any clue of that at
-// another position. The permutation is torch.randperm, begun after any of `offsets` outputs.
+// SeedQuery says which 32-bit seeds of torch's generator (mt19937) are worth a closer look. These are those whose
+// permutation of `samples` samples agrees with any clue of `any_of` and, where `and_any_of` is not empty, with any clue
+// of that at another position. The permutation is torch.randperm, begun after any of `offsets` outputs.
 //
 // A clue is tested as if none of the shuffle's earlier swaps had touched its position: output[offset + position] %
 // (samples - position) == index - position. That is wrong for about position / samples of all permutations, which are
-// then not found by this clue; and a clue with index < position, which only a swap can bring about, agrees with
-// nothing. What survives is samples / (clues of any_of) times less than what there is, and must be checked by the whole
-// rule.
+// then not found by this clue. A clue with index < position, which only a swap can bring about, agrees with nothing.
+// What survives is samples / (clues of any_of) times less than what there is, and must be checked by the whole rule.
 //
 // Why any_of: which position the first read that was seen has, is not sure. The first opens of k workers: one of them
 // is position 0. The first of a process, where earlier files came from the page cache unseen: position 0 to 16.
-// and_any_of, say the read that followed, brings the survivors of small data sets down (samples = 1,000 and 8 clues:
-// from 34 million to 275 thousand) for next to no time. Give both when samples is below 100,000.
+// and_any_of, say the read that followed, brings the survivors of small data sets down for next to no time. With
+// samples = 1,000 and 8 clues it is from 34 million to 275 thousand. Give both when samples is below 100,000.
 struct SeedQuery {
   uint32_t samples = 0;
   std::vector<uint32_t> offsets = {0};  // outputs drawn before the permutation; torch: 0, or 2 by a DataLoader's seed

@@ -10,8 +10,9 @@
 namespace augur {
 
 // SeedScan tries all seeds of a range on one SeedQuery, with the widest vectors that the processor has (Google Highway,
-// chosen at run time): 16 to 140 million seeds a second and core. Immutable, safe from any thread; several threads scan
-// ranges of their own. Knows only the vector test of SeedQuery: what survives it is the predicate's to judge.
+// chosen at run time). It tries 16 to 140 million seeds a second and core. Immutable, safe from any thread; several
+// threads scan ranges of their own. Knows only the vector test of SeedQuery: what survives it is the predicate's to
+// judge.
 class SeedScan {
  public:
   // REQUIRES: query.samples > 0, no clue at or beyond it, offsets + positions at most kSeedOutputMax, 1 to 8 offsets.
