@@ -59,8 +59,8 @@ uint64_t IndexBudget(uint64_t memory_bytes);
 // Resolves options on a machine, for a store; pure. kInvalid: the memory is less than anything can work with.
 Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine, const StoreNeeds& needs);
 
-// How much of the page cache may be left to files that were read and will be again: half of what the machine could
-// still use now beyond this memory budget, and the other half to everybody else.
+// How much of the page cache may be left to files that were read and will be again. It is half of what the machine
+// could still use now beyond this memory budget; the other half is for all others.
 uint64_t PagesForReuse(const MemoryRoom& room, uint64_t memory_bytes);
 
 }  // namespace augur

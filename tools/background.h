@@ -14,10 +14,10 @@ namespace augur {
 // its messages are seen and Ctrl-C reaches it. One thread: it forks, so it comes before any thread.
 class Background {
  public:
-  // Forks. In the parent it does not return: the process ends with status 0 once Ready was called in the child; with
-  // the child's exit status when that ends first; and with 2 and a message when that was killed. The child keeps the
-  // standard streams and `keep_fd` (-1: none); what else was open is closed: a lock or pipe of the caller must not
-  // live on in a daemon.
+  // Forks. In the parent it does not return. The process ends with status 0 once Ready was called in the child, and
+  // with the child's exit status when that ends first. It ends with 2 and a message when the child was killed. The
+  // child keeps the standard streams and `keep_fd` (-1: none). What else was open is closed: a lock or pipe of the
+  // caller must not live on in a daemon.
   static Result<Background> Fork(int keep_fd);
 
   // Leaves the caller: own session, working folder "/", standard streams closed (stderr goes to `error_path` unless

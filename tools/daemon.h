@@ -22,9 +22,9 @@
 
 namespace augur {
 
-// Daemon is the process around a mount, from the parsed options to the mount's end: its log, its signals, the caller
-// that waits for it, the holder that starts it, and the control socket. What serves the mount is MountStack. For the
-// main thread. Owns all of these parts.
+// Daemon is the process around a mount, from the parsed options to the mount's end. That is its log, its signals, the
+// caller that waits for it, the holder that starts it, and the control socket. What serves the mount is MountStack. For
+// the main thread. Owns all of these parts.
 class Daemon {
  public:
   // The options outlive it. `background`: it has left its caller, which waits. `link`: this program goes on with a

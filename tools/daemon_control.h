@@ -51,24 +51,27 @@ class DaemonControl {
 
   // The commands, for ControlServer:
   //   status {"format": "screen" | "table" | "json"}
-  //                                         the text as body
+  //                                         The text as body.
   //   hint {"replace": bool}, an order file as body
-  //                                         {"files": N}; kInvalid by line number; kNoSpace: longer than memory allows;
-  //                                         kBusy: another one is being read
+  //                                         {"files": N}. kInvalid by line number. kNoSpace: longer than memory allows.
+  //                                         kBusy: another one is being read.
   //   hint_sampler {"words": ["--sampler=torch", ...]}, the words of a SamplerHint
-  //                                         {"accepted": what they mean}; kInvalid: the mistake in them
-  //   views                                 [{"view", "root", "images", "bytes"}] as body, {"bytes_max": N} of memory=;
-  //                                         waits for a walk over the index for each view that is new
-  //   jobs                                  each job, and whether its order is known, as body: RenderOrders;
-  //                                         {"predicts": bool}: whether this mount works out orders
-  //   accesses {"since": N}                 accesses from number N on, as body: RenderAccesses; {"next": N, "lost": N,
-  //                                         "more": bool}: AccessRecord::Page
+  //                                         {"accepted": what they mean}. kInvalid: the mistake in them.
+  //   views                                 As body a list of {"view", "root", "images", "bytes", "largest_bytes",
+  //                                         "memory_bytes"} and the counts of ViewCounts. {"bytes_max": N}: memory for
+  //                                         made files and the retained cache. {"making_bytes_max": N}: of it, for
+  //                                         files in the making. Waits for a walk over the index for each view that is
+  //                                         new.
+  //   jobs                                  Each job, and whether its order is known, as body: RenderOrders.
+  //                                         {"predicts": bool}: whether this mount works out orders.
+  //   accesses {"since": N}                 Accesses from number N on, as body: RenderAccesses. {"next": N, "lost": N,
+  //                                         "more": bool}: AccessRecord::Page.
   //   warm {"all": bool}, else an order file as body
-  //                                         {"run": N}; kInvalid, kNoSpace, kBusy: as hint; kBusy: another run is not
-  //                                         done
-  //   warm_progress {"run": N, "end": bool} the fields of WarmReport; kStopped: it has ended before its time
-  //   drop                                  {"retained_cache_bytes": N, "push_window_bytes": N}
-  // hint, hint_sampler, warm and drop are kUnsupported in a mount that does not prefetch.
+  //                                         {"run": N}. kInvalid, kNoSpace, kBusy: as hint. kBusy: another run is not
+  //                                         done.
+  //   warm_progress {"run": N, "end": bool} The fields of WarmReport. kStopped: it has ended before its time.
+  //   drop                                  {"retained_cache_bytes": N, "push_window_bytes": N}.
+  // hint, hint_sampler, warm, warm_progress and drop are kUnsupported in a mount that does not prefetch.
   std::map<std::string, ControlHandler, std::less<>> Handlers();
   // Handlers that take long end soon, with kStopped: the daemon is about to end.
   void GiveUp() { totals_.GiveUp(); }

@@ -22,8 +22,9 @@
 
 namespace augur {
 
-// DaemonMount is the mount point and the daemon's right to it: as whom the daemon serves, and the broker that mounts
-// and unmounts once the daemon has given its privileges up. For one thread; processes() says itself who may use it.
+// DaemonMount is the mount point and the daemon's right to it. It knows as whom the daemon serves, and has the broker
+// that mounts and unmounts once the daemon has given its privileges up. For one thread; processes() says itself who may
+// use it.
 class DaemonMount {
  public:
   // Checks the mount point, and as whom to serve. kInvalid, kPermission: run-as, cache-group or the mount point; as

@@ -11,7 +11,7 @@
 
 namespace augur {
 
-// EndOnSignal watches for the end of a mount that is not served yet: opening a store may wait for a server for a
+// EndOnSignal watches for the end of a mount that is not served yet. Opening a store may wait for a server for a
 // minute, and so does the daemon's own thread. Owns one thread. Not for a daemon that serves, which unmounts first and
 // answers what it has.
 class EndOnSignal {

@@ -22,8 +22,8 @@ struct LogPlace {
 inline constexpr uint64_t kRuntimeLogBytesMax = uint64_t{8} << 20;
 
 // The system log where there is one. Where there is none, as in most containers, a file named after the mount point in
-// the first of `folders` that is this user's alone (TakeRuntimeFolder); it exists then, is a regular file of this user
-// with one name, and can be opened by its path. Where none can be had, the notice says that nothing is logged.
+// the first of `folders` that is this user's alone (TakeRuntimeFolder). The file exists then, is a regular file of this
+// user with one name, and can be opened by its path. Where none can be had, the notice says that nothing is logged.
 LogPlace PlaceWithoutFile(const std::string& mount_point, const std::vector<std::string>& folders);
 
 }  // namespace augur

@@ -43,7 +43,7 @@ namespace augur {
 struct MountTakeover {
   LastingState* held = nullptr;  // what the Holder keeps, which outlives the stack; nullptr: there is none
   MountedGenerations::Start start = MountedGenerations::Start::kFirst;
-  int device = -1;  // of /dev/fuse, to ask the kernel what it knows; -1: there is none yet
+  int device = -1;  // of /dev/fuse, to ask the kernel what it knows; -1: there is none yet.
   // Called once all is made that takes long or does not depend on what the daemon before still does; empty: that one
   // has died, or there was none.
   std::function<Status()> await_turn = {};

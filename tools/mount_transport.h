@@ -32,8 +32,8 @@ class MountTransport {
   // The queues of the mount that is gone on with. depth 0: there is none, or it has none.
   RingMemory kept() const;
   // Makes the rings. Where that fails, the transport of a new mount is /dev/fuse; where io_uring was asked for or is
-  // kept, the failure: kNoSpace for too little memory=, kUnsupported for what the system refuses, kBusy as
-  // RingArea::Map. REQUIRES: called once, before the mount is made.
+  // kept, the call fails. kNoSpace: too little memory=. kUnsupported: the system refuses. kBusy: as RingArea::Map.
+  // REQUIRES: called once, before the mount is made.
   Status MakeRings(const RingMemory& memory);
   // nullptr: none.
   std::unique_ptr<UringTransport> TakeRings() { return std::move(rings_); }

@@ -22,8 +22,8 @@ std::string OptionForm(const Option& option);
 // The option without its value: "--shard-size", "-o memory".
 std::string OptionName(const Option& option);
 
-// What values are accepted and the default: "4K to 16T, default 1G", "none or open, default none"; empty for a flag,
-// for free text without default, and for choices that have texts of their own.
+// What values are accepted and the default: "4K to 16T, default 1G", "none or open, default none". Of choices that have
+// texts of their own, the default alone. Empty for a flag, and for free text without default.
 std::string OptionLimits(const Option& option);
 
 // "augurpack create [options] SRC STORE"; for a program with subcommands and no `command`, "augurpack COMMAND [options]

@@ -11,9 +11,9 @@
 
 namespace augur {
 
-// Which mount options the next daemon of a mount may have instead of those of the one before, and how they travel:
-// memory, cache-size, predict and log; at a reload also generation and root-hash. All others say what the mount is,
-// which cannot change under its readers. Pure.
+// Which mount options the next daemon of a mount may have instead of those of the one before, and how they travel.
+// These are memory, cache-size, predict and log; at a reload also generation and root-hash. All others say what the
+// mount is, which cannot change under its readers. Pure.
 
 enum class HandOverKind { kRestart, kReload };
 

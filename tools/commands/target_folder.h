@@ -12,7 +12,7 @@
 
 namespace augur {
 
-// A folder that extract writes into, by its descriptor: names are resolved in it and never through a symbolic link, so
+// A folder that extract writes into, by its descriptor. Names are resolved in it and never through a symbolic link, so
 // nothing lands outside, whatever others do to the tree meanwhile. Safe from any thread; it is shared by the files that
 // are being written into it. REQUIRES, for all names: one component, not "." or "..".
 class TargetFolder {
@@ -30,9 +30,9 @@ class TargetFolder {
   // Writes into an empty file; `path` is for messages.
   using Fill = std::function<Status(int fd, const std::string& path)>;
   // A new file with the mode and time of `attributes`, but without set-user-ID and set-group-ID bits unless
-  // `special_modes`: whoever packed the store was another user than the one who owns the file; closed to all others
-  // while it is written. Anything of that name: kExists, or with `force` it is removed unless it is a folder. A file
-  // that is not whole, because `fill` or the system fails, is removed.
+  // `special_modes`. Whoever packed the store was another user than the one who owns the file. It is closed to all
+  // others while it is written. Anything of that name: kExists, or with `force` it is removed unless it is a folder. A
+  // file that is not whole, because `fill` or the system fails, is removed.
   Status WriteFile(const std::string& name, const Entry& attributes, bool force, bool special_modes,
                    const Fill& fill) const;
   // A symbolic link with its time. Anything of that name: as in WriteFile.

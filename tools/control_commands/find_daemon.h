@@ -13,7 +13,7 @@ namespace augur {
 inline constexpr const char* kControlFile = "control";
 
 // The control socket of the mount, and whose the mount is, that `mountpoint` lies in or leads to (MountOf). kNotFound:
-// it is no mount of ours, or its daemon has ended, or has no socket; kPermission: this user may not look into it;
+// it is no mount of ours, or its daemon has ended, or has no socket. kPermission: this user may not look into it.
 // kBusy: its daemon has not answered in kSilentMax. Each with the cure. REQUIRES: one thread.
 Result<ControlAddress> FindDaemon(const std::string& mountpoint);
 

@@ -9,11 +9,11 @@
 
 namespace augur {
 
-// The root folder of the AugurFS mount that `path` lies in or leads to (O_PATH): the mount point, anything below it, a
-// bind mount of it or of a folder in it, or an overlay that has one of these below. Of overlays by fuse-overlayfs(1)
-// only those that -o writable= has laid. Looks at /proc and at folders that the kernel knows already; only the path
-// itself may make the daemon answer. kNotFound: none; else the failure of the look, whose text is that of an errno
-// value in `error`.
+// The root folder of the FUSE mount that `path` lies in or leads to (O_PATH). The path is the mount point, anything
+// below it, a bind mount of it or of a folder in it, or an overlay that has one of these below. Of overlays by
+// fuse-overlayfs(1) only those that -o writable= has laid. Looks at /proc and at folders that the kernel knows already;
+// only the path itself may make the daemon answer. Where it finds no root, `error` is the errno value of the look that
+// failed.
 struct MountLook {
   UniqueFd root;  // invalid: not found
   int error = 0;  // why; 0: it is no mount of FUSE
