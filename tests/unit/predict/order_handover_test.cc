@@ -196,7 +196,9 @@ TEST_F(OrderHandoverTest, TheTrainingGoesOnAfterADeathInTheValidation) {
   Start(&simulation);
   Begin(&simulation);
   PlayUntilValidation(1);
-  EXPECT_EQ(Written(), 2U);
+  // A slow machine may find the list of all files first, before it has seen that the validation is a data set by
+  // itself.
+  EXPECT_GE(Written(), 2U);
   known_ = usual_;
   orders_.ForgetPredicted();
   Start(&simulation);

@@ -31,6 +31,8 @@ int StatusOf(pid_t process) {
 void RunDaemon(UniqueFd socket, bool child_crashes) {
   const rlimit none{};
   (void)setrlimit(RLIMIT_CORE, &none);
+  // A sanitizer puts a handler there before main, which would end the process by exit.
+  (void)signal(SIGSEGV, SIG_DFL);
   const HolderLink link(HolderLink::Task::kFirst, {}, std::move(socket), {});
   TellOfCrashes(link);
   if (!child_crashes) Crash();
