@@ -90,7 +90,9 @@ class Pieces {
   }
 
   Mutex mu_;
-  std::deque<Idle> idle_ AUGUR_GUARDED_BY(mu_);  // in the order in which they were given back
+  // In the order in which they were given back: at most bytes_max_ in all, kSmallest or more each. Beyond, the oldest
+  // are freed.
+  std::deque<Idle> idle_ AUGUR_GUARDED_BY(mu_);
   size_t idle_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
   size_t bytes_max_ AUGUR_GUARDED_BY(mu_) = 0;
 };

@@ -48,7 +48,7 @@ class TaskQueue {
  private:
   Mutex mu_;
   CondVar changed_;
-  std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
+  std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);  // as many as those who add tasks allow
   bool closed_ AUGUR_GUARDED_BY(mu_) = false;
 };
 

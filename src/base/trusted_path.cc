@@ -100,7 +100,8 @@ class TrustedWalk {
   const std::string& path_;
   const MissingFolders missing_;
   UniqueFd at_;
-  std::deque<std::string> rest_;  // components still to be entered
+  // Components still to be entered: those of the path, and of at most kLinksMax links of PATH_MAX bytes each.
+  std::deque<std::string> rest_;
   int links_ = 0;
 };
 

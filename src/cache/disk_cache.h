@@ -189,6 +189,7 @@ class DiskCache {
   std::vector<SegmentRef> segments_ AUGUR_GUARDED_BY(segments_mu_);  // by number; empty when gone, never used again
 
   Mutex forgotten_mu_;
+  // For the next look, at most kForgottenMax: of further ones the segment is not told.
   std::vector<Place> forgotten_ AUGUR_GUARDED_BY(forgotten_mu_);
 
   mutable Mutex counters_mu_;

@@ -76,7 +76,8 @@ class DiskCacheIndex {
   struct Part {
     mutable Mutex mu;
     // Guarded by mu.
-    std::deque<Item> items AUGUR_GUARDED_BY(mu);                                    // grows without copying
+    // Grows without copying. It has at most what fits in part_bytes_max_ with the others: then Insert takes no file.
+    std::deque<Item> items AUGUR_GUARDED_BY(mu);
     std::vector<uint32_t> buckets AUGUR_GUARDED_BY(mu);                             // a power of two
     std::unordered_map<uint32_t, std::vector<uint64_t>> many AUGUR_GUARDED_BY(mu);  // by item
     uint32_t free AUGUR_GUARDED_BY(mu) = kNone;

@@ -64,7 +64,7 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
     bool present = false;
     uint64_t handles = 0;
     std::weak_ptr<const CachedBlock> shared;  // the hand-out under way
-    std::vector<Done> joined;                 // who waits for the load
+    std::vector<Done> joined;                 // one for each who waits for the load
     std::list<Entry*>::iterator idle;         // valid when present && handles == 0
   };
   struct Waiter {
@@ -96,8 +96,10 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
 
   mutable Mutex mu{LockRank::kMiddle};
   std::unordered_map<BlockKey, Entry, KeyHash> entries AUGUR_GUARDED_BY(mu);  // entries stay where they are
-  std::list<Entry*> idle AUGUR_GUARDED_BY(mu);                                // least recently used first
-  uint64_t idle_bytes AUGUR_GUARDED_BY(mu) = 0;                               // of their buffers
+  // Least recently used first. At most idle_bytes_max in all: beyond, the first ones are evicted.
+  std::list<Entry*> idle AUGUR_GUARDED_BY(mu);
+  uint64_t idle_bytes AUGUR_GUARDED_BY(mu) = 0;  // of their buffers
+  // One for each block that a READ or the rendering of a file wants, while no buffer is free for it.
   std::deque<Waiter> waiters AUGUR_GUARDED_BY(mu);
   bool pumping AUGUR_GUARDED_BY(mu) = false;
   bool pump_again AUGUR_GUARDED_BY(mu) = false;  // something has changed since the pump looked

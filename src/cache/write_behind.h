@@ -76,6 +76,7 @@ class WriteBehind {
 
   Mutex mu_;
   CondVar added_;
+  // At most Options::waiting_bytes_max of values, or one that is larger: Offer refuses others.
   std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
   // Of tasks_, of those that are being made, and of the one that is being written.
   std::unordered_set<DiskCacheKey, HashOfKey> waiting_ AUGUR_GUARDED_BY(mu_);

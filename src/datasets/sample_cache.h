@@ -52,7 +52,7 @@ class SampleCache {
   };
 
   const uint64_t bytes_max_;
-  std::list<Item> items_;  // the last used first
+  std::list<Item> items_;  // the last used first, at most bytes_max_ in all: for a new one the last of them go
   std::unordered_map<std::string, typename std::list<Item>::iterator> by_key_;
   uint64_t bytes_ = 0;
 };

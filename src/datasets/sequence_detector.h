@@ -98,7 +98,7 @@ class SequenceDetector {
 
   uint64_t number_ = 0;                          // reads so far
   EntryNumber last_ = 0;                         // the last of them
-  std::deque<Read> recent_;                      // the last M that no run claimed
+  std::deque<Read> recent_;                      // at most M that no run claimed: for one more, the oldest goes
   uint64_t first_number_ = 0;                    // of recent_.front(), counted by itself
   std::unordered_map<EntryNumber, Link> links_;  // expected file: the nearest of recent_ that it follows
   std::vector<std::unique_ptr<SequenceRun>> runs_;

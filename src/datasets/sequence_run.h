@@ -75,7 +75,9 @@ class SequenceRun {
   void Spread(uint64_t apart);
 
   const NextFiles* const next_;
-  std::deque<Slot> slots_;                           // ranks base_ and on
+  // Ranks base_ and on: at most kBehindFiles behind the front, and kAheadFiles and a piece before it. Absorb adds those
+  // of the other run.
+  std::deque<Slot> slots_;
   std::unordered_map<EntryNumber, uint64_t> ranks_;  // of slots_
   uint64_t base_ = 0;
   std::deque<uint64_t> last_ranks_;  // of the last kFrontReads reads

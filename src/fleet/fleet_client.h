@@ -140,6 +140,7 @@ class FleetClient {
 
   Mutex clock_mu_;
   CondVar clock_changed_;
+  // One for each part of a read whose deadline is still to come, also of those that were answered.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_ AUGUR_GUARDED_BY(clock_mu_);
   bool clock_stopping_ AUGUR_GUARDED_BY(clock_mu_) = false;
 

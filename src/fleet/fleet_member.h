@@ -117,7 +117,7 @@ class FleetMember {
   };
   // What waits for an answer, of one urgency.
   struct Queue {
-    std::deque<Question> questions;
+    std::deque<Question> questions;  // at most kQueueBytesMax in all, or one: Ask refuses others
     uint64_t bytes = 0;
   };
   struct HashOfKey {
@@ -157,9 +157,11 @@ class FleetMember {
   CondVar changed_;
   Queue urgent_ AUGUR_GUARDED_BY(mu_);
   Queue ahead_ AUGUR_GUARDED_BY(mu_);
+  // At most the bytes of FleetWaiting, with those of the other members: Offer refuses others.
   std::deque<Keep> keeps_ AUGUR_GUARDED_BY(mu_);
   // Of keeps_, of those that are being made, and of the one that is being sent.
   std::unordered_set<FleetKey, HashOfKey> waiting_ AUGUR_GUARDED_BY(mu_);
+  // One for each record of a piece, SweepCursor::kPieceBlocks at most: FleetSweep waits for their ends.
   std::deque<FleetErrand> errands_ AUGUR_GUARDED_BY(mu_);
   MemberBreaker breaker_ AUGUR_GUARDED_BY(mu_);
   uint64_t returns_ AUGUR_GUARDED_BY(mu_) = 0;

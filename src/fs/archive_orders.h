@@ -67,7 +67,7 @@ class ArchiveOrders {
   std::vector<std::shared_ptr<Lazy>> All() const AUGUR_EXCLUDES(mu_);
 
   mutable Mutex mu_;
-  std::list<std::shared_ptr<Lazy>> sets_ AUGUR_GUARDED_BY(mu_);  // the last read first
+  std::list<std::shared_ptr<Lazy>> sets_ AUGUR_GUARDED_BY(mu_);  // at most kSetsMax, the last read first
 };
 
 }  // namespace augur

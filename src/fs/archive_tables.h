@@ -93,8 +93,8 @@ class ArchiveTables {
   Mutex mu_;
   CondVar wake_;
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;
-  std::deque<Wanted> wanted_ AUGUR_GUARDED_BY(mu_);
-  std::list<Kept> kept_ AUGUR_GUARDED_BY(mu_);  // the last used first
+  std::deque<Wanted> wanted_ AUGUR_GUARDED_BY(mu_);  // one for each request that waits for a table
+  std::list<Kept> kept_ AUGUR_GUARDED_BY(mu_);       // the last used first, at most bytes_max_ in all, or one
   uint64_t kept_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
   std::map<Key, Known> tables_ AUGUR_GUARDED_BY(mu_);
   std::thread thread_ AUGUR_GUARDED_BY(mu_);  // started when it is first needed

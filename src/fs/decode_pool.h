@@ -51,6 +51,8 @@ class DecodePool {
 
   Mutex mu_;
   CondVar wake_;  // all threads
+  // One for each image that has memory of RenderedFiles. One that was predicted, and that a reader has come to wait
+  // for, is in both.
   std::array<std::deque<std::function<void()>>, kUrgencies> queues_ AUGUR_GUARDED_BY(mu_);
   bool ending_ AUGUR_GUARDED_BY(mu_) = false;
 };

@@ -35,7 +35,7 @@ class ReadGate {
 
   Mutex mu_;
   size_t permits_ AUGUR_GUARDED_BY(mu_);
-  std::deque<Waiting> waiting_ AUGUR_GUARDED_BY(mu_);
+  std::deque<Waiting> waiting_ AUGUR_GUARDED_BY(mu_);  // one for each READ that waits for permits
 };
 
 }  // namespace augur

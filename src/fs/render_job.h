@@ -87,10 +87,10 @@ struct RenderJob {
   bool ready = false;          // its record is there
   bool started_ahead = false;  // no reader waited for it then
   unsigned attempt = 0;        // that is under way: the others ended for want of memory
-  std::vector<std::function<void(Result<RenderedRef>)>> waiters;
-  uint64_t read_bytes = 0;  // that they take, in all
-  uint64_t wants = 0;       // of the budget
-  uint64_t taken = 0;       // of the budget
+  std::vector<std::function<void(Result<RenderedRef>)>> waiters;  // one for each READ, and one of the prefetch
+  uint64_t read_bytes = 0;                                        // that they take, in all
+  uint64_t wants = 0;                                             // of the budget
+  uint64_t taken = 0;                                             // of the budget
 
   std::atomic<unsigned> taken_up = 0;  // attempts that the pool has begun with
 

@@ -72,7 +72,7 @@ class RenderedCache {
     uint64_t unread = 0;  // bytes of it
     bool again = false;
   };
-  using List = std::list<Held>;
+  using List = std::list<Held>;  // both together: at most what the owner has room for, who calls DropOne
 
   void SetPassed(List::iterator held);
   void Drop(List& from);

@@ -141,9 +141,11 @@ class RenderedFiles {
   mutable Mutex mu_{LockRank::kMiddle};
   CondVar idle_;
   std::unordered_map<Key, JobRef, HashOfKey> jobs_ AUGUR_GUARDED_BY(mu_);  // asked for and not rendered yet
-  std::deque<JobRef> waiting_ AUGUR_GUARDED_BY(mu_);                       // of these, those without memory yet
-  std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);                 // ... for which no reader waits
-  unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;                       // started when no reader waited for them
+  // Of these, those without memory yet: one for each file that READs wait for, and one for each file for which no
+  // reader waits and the prefetch has memory.
+  std::deque<JobRef> waiting_ AUGUR_GUARDED_BY(mu_);
+  std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);
+  unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;  // started when no reader waited for them
   RenderedAhead ahead_ AUGUR_GUARDED_BY(mu_);
   RenderBudget budget_ AUGUR_GUARDED_BY(mu_);
   RenderedCache cache_ AUGUR_GUARDED_BY(mu_);

@@ -111,13 +111,16 @@ class MountHelper final : public MountView {
 
   // Guarded by mu_, which is not held while `done` or `opened` runs:
   Mutex mu_;
-  bool asking_ AUGUR_GUARDED_BY(mu_) = false;        // attached, and the helper has not ended
-  bool ending_ AUGUR_GUARDED_BY(mu_) = false;        // the process is meant to end
-  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;      // and the thread
-  Packet selected_view_ AUGUR_GUARDED_BY(mu_);       // the last SelectView, for when it is attached
-  std::deque<Packet> queued_ AUGUR_GUARDED_BY(mu_);  // the socket was full
-  std::deque<Done> asked_ AUGUR_GUARDED_BY(mu_);     // in the order in which the helper will answer
-  std::deque<Done> refused_ AUGUR_GUARDED_BY(mu_);   // to be called without an answer
+  bool asking_ AUGUR_GUARDED_BY(mu_) = false;    // attached, and the helper has not ended
+  bool ending_ AUGUR_GUARDED_BY(mu_) = false;    // the process is meant to end
+  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;  // and the thread
+  Packet selected_view_ AUGUR_GUARDED_BY(mu_);   // the last SelectView, for when it is attached
+  // The socket was full: one for each packet that the helper has not taken.
+  std::deque<Packet> queued_ AUGUR_GUARDED_BY(mu_);
+  // One for each packet of Stat and Drop that the helper has still to answer, in the order in which it will.
+  std::deque<Done> asked_ AUGUR_GUARDED_BY(mu_);
+  // One for each Stat and Drop to be called without an answer.
+  std::deque<Done> refused_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

@@ -43,7 +43,7 @@ class NameDropper {
   Mutex mu_;
   CondVar asked_;
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;
-  std::deque<std::pair<NodeId, std::string>> waiting_ AUGUR_GUARDED_BY(mu_);
+  std::deque<std::pair<NodeId, std::string>> waiting_ AUGUR_GUARDED_BY(mu_);  // kWaitingMax at most
 
   std::thread thread_;
 };

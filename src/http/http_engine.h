@@ -69,7 +69,7 @@ class HttpEngine {
     uint64_t number = 0;
     HttpRequest request;
   };
-  // What other threads have asked for since the last turn of the loop.
+  // What other threads have asked for since the last turn of the loop: one for each call.
   struct Inbox {
     std::vector<Waiting> submitted;
     std::vector<uint64_t> cancelled;
@@ -109,11 +109,12 @@ class HttpEngine {
   std::atomic<std::thread::id> thread_id_;
 
   // Used by the thread only.
+  // One for each request over in_flight_max.
   std::deque<Waiting> urgent_;
   std::deque<Waiting> others_;
   std::unordered_map<uint64_t, std::unique_ptr<HttpTransfer>> active_;
   std::vector<std::unique_ptr<HttpTransfer>> idle_;
-  std::multimap<Clock::time_point, std::function<void()>> tasks_;
+  std::multimap<Clock::time_point, std::function<void()>> tasks_;  // one for each RunAfter that is not due
   std::vector<CurlMulti::Ended> ended_;
   std::vector<HttpOutcome> outcomes_;
   // Then the transfers of active_ are looked at, whether they get on.

@@ -93,7 +93,8 @@ class OperationScheduler : public std::enable_shared_from_this<OperationSchedule
   HttpCounters& counters_;
 
   std::unordered_map<uint64_t, std::unique_ptr<RunningOperation>> operations_;
-  // Numbers, also of operations that do not wait any more: these are passed over.
+  // One for each time that an operation was queued. Numbers, also of operations that do not wait any more: these are
+  // passed over.
   std::deque<uint64_t> urgent_;
   std::deque<uint64_t> others_;
   std::deque<uint64_t> spare_;

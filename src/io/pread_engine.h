@@ -45,9 +45,9 @@ class PreadEngine final : public ReadEngine {
   CondVar work_;  // queue_ has grown, or stop_
   std::vector<std::thread> threads_ AUGUR_GUARDED_BY(mu_);
   size_t threads_max_ AUGUR_GUARDED_BY(mu_);
-  size_t idle_ AUGUR_GUARDED_BY(mu_) = 0;  // threads that wait for work
-  std::deque<ReadRequest> queue_ AUGUR_GUARDED_BY(mu_);
-  int active_ AUGUR_GUARDED_BY(mu_) = 0;  // threads with a read, whose `done` may still submit
+  size_t idle_ AUGUR_GUARDED_BY(mu_) = 0;                // threads that wait for work
+  std::deque<ReadRequest> queue_ AUGUR_GUARDED_BY(mu_);  // one for each read that no thread has begun
+  int active_ AUGUR_GUARDED_BY(mu_) = 0;                 // threads with a read, whose `done` may still submit
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;
 };
 

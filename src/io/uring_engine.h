@@ -75,13 +75,15 @@ class UringEngine final : public ReadEngine {
   io_uring ring_ = {};
   uint64_t wake_count_ = 0;  // where the ring puts what it reads from wake_fd_
   bool wake_armed_ = false;
-  std::vector<Flight> flights_;                           // depth_ slots
-  std::vector<unsigned> free_slots_;                      // of flights_
-  std::deque<unsigned> again_;                            // slots with a next piece, submitted before anything new
-  std::deque<std::pair<ReadRequest, int64_t>> finished_;  // reaped, `done` not yet called
+  std::vector<Flight> flights_;       // depth_ slots
+  std::vector<unsigned> free_slots_;  // of flights_
+  // Slots with a next piece, depth_ at most, submitted before anything new.
+  std::deque<unsigned> again_;
+  // Reaped, `done` not yet called: one for each read, also beyond depth_, as their slots are free.
+  std::deque<std::pair<ReadRequest, int64_t>> finished_;
 
   Mutex mu_;
-  std::deque<ReadRequest> queue_ AUGUR_GUARDED_BY(mu_);  // in the order of Submit
+  std::deque<ReadRequest> queue_ AUGUR_GUARDED_BY(mu_);  // in the order of Submit, one for each read without a slot
   bool asleep_ AUGUR_GUARDED_BY(mu_) = false;            // the thread waits in the kernel, or is about to
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;
 };

@@ -84,7 +84,7 @@ class ReadWindow {
 
   // Of the thread that offers and takes; a slot's content is its reader's until it is ready.
   RingArena arena_;
-  std::deque<WindowSlot> slots_;
+  std::deque<WindowSlot> slots_;               // kWindowSlotsMax at most: Offer refuses others
   std::shared_ptr<const SourceFile> offered_;  // the large file that has been taken in part
   uint64_t offered_bytes_ = 0;                 // of it
 
@@ -92,7 +92,7 @@ class ReadWindow {
   Mutex mu_;
   CondVar work_;
   CondVar ready_;
-  std::deque<WindowSlot*> queue_ AUGUR_GUARDED_BY(mu_);
+  std::deque<WindowSlot*> queue_ AUGUR_GUARDED_BY(mu_);        // of slots_, no more than these
   const WindowSlot* awaited_ AUGUR_GUARDED_BY(mu_) = nullptr;  // what Front waits for
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;
 };

@@ -105,8 +105,9 @@ class RenderWindow {
   CondVar to_read_wake_;
   CondVar to_render_wake_;
   CondVar ready_wake_;
-  std::deque<RenderSlot> slots_ AUGUR_GUARDED_BY(mu_);
-  size_t granted_ AUGUR_GUARDED_BY(mu_) = 0;  // of slots_, from the oldest on, those that wait for no memory
+  std::deque<RenderSlot> slots_ AUGUR_GUARDED_BY(mu_);  // kSlotsMax at most: Offer refuses others
+  size_t granted_ AUGUR_GUARDED_BY(mu_) = 0;            // of slots_, from the oldest on, those that wait for no memory
+  // Of slots_, no more than these.
   std::deque<RenderSlot*> to_read_ AUGUR_GUARDED_BY(mu_);
   std::deque<RenderSlot*> to_render_ AUGUR_GUARDED_BY(mu_);
   uint64_t record_bytes_ AUGUR_GUARDED_BY(mu_) = 0;

@@ -36,7 +36,7 @@ class RingArena {
   };
   std::byte* memory_;  // owned
   size_t capacity_;
-  std::deque<Piece> pieces_;  // oldest first
+  std::deque<Piece> pieces_;  // oldest first; at most capacity_ in all, kAlign or more each: then Take gives nothing
 };
 
 }  // namespace augur

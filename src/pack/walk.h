@@ -91,9 +91,10 @@ class Walk {
 
   // Guarded by mu_.
   Mutex mu_;
-  CondVar work_;                                            // a folder is pending, or nothing is left
-  CondVar placed_;                                          // a listing is placed, or the walk has failed
-  std::vector<Pending> pending_ AUGUR_GUARDED_BY(mu_);      // the last is listed next: the first in path order
+  CondVar work_;    // a folder is pending, or nothing is left
+  CondVar placed_;  // a listing is placed, or the walk has failed
+  // One for each folder that was seen and is still to be listed. The last is listed next: the first in path order.
+  std::vector<Pending> pending_ AUGUR_GUARDED_BY(mu_);
   std::vector<ListingPlace> places_ AUGUR_GUARDED_BY(mu_);  // by number of the folder
   unsigned busy_ AUGUR_GUARDED_BY(mu_) = 0;                 // threads that are listing
   Status failure_ AUGUR_GUARDED_BY(mu_);

@@ -17,8 +17,8 @@ namespace augur {
 
 // AccessQueue holds the accesses that wait for the thread of the prediction, and the events that other threads post to
 // it. Safe from any thread; one thread takes. Adding never waits for that thread. When `accesses_max` accesses wait,
-// further ones are dropped and counted (Stat::kAccessesDropped). Events have no maximum: no reader posts one. A job has
-// at most two searches under way, each of which posts one result, and a hint is a request of the control socket.
+// further ones are dropped and counted (Stat::kAccessesDropped). Events have no maximum: no reader posts one. Each
+// search of a job posts one result, and a hint is a request of the control socket.
 class AccessQueue {
  public:
   // Take waits no longer than this: as often the OrderTracker looks at the heat of the data and at jobs that have
@@ -57,8 +57,9 @@ class AccessQueue {
 
   mutable Mutex mu_;
   CondVar posted_;
-  std::vector<Access> accesses_ AUGUR_GUARDED_BY(mu_);
-  uint64_t dropped_ AUGUR_GUARDED_BY(mu_) = 0;  // behind the last of them
+  std::vector<Access> accesses_ AUGUR_GUARDED_BY(mu_);  // accesses_max_ at most: further ones are dropped
+  uint64_t dropped_ AUGUR_GUARDED_BY(mu_) = 0;          // behind the last of them
+  // One for each search that has ended and each hint.
   std::vector<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
   bool unhurried_ AUGUR_GUARDED_BY(mu_) = false;

@@ -60,7 +60,7 @@ class Evidence {
   const double n_;
   const bool from_start_;
   std::unordered_map<uint32_t, Head> heads_;  // by stream
-  std::deque<Head> unattributed_heads_;       // of reads whose stream is not known
+  std::deque<Head> unattributed_heads_;       // of reads whose stream is not known, kHeads at most: the oldest goes
   double bits_ = 0;
   uint64_t reads_ = 0;
   uint64_t agreed_ = 0;

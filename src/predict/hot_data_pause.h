@@ -52,7 +52,7 @@ class HotDataPause {
   DataHeat heat_;
   uint64_t accesses_ = 0;
   bool paused_ = false;
-  std::deque<Access> kept_;
+  std::deque<Access> kept_;  // the last kKeptMax of a pause
 };
 
 }  // namespace augur

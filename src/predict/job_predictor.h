@@ -107,14 +107,15 @@ class JobPredictor {
   void Append(IdentifiedOrder identified);
 
   const JobId id_;
-  std::deque<PredictedEpoch> epochs_;      // the running one first; empty: nothing is predicted
+  // The running one, and at most kAhead that follow. Empty: nothing is predicted.
+  std::deque<PredictedEpoch> epochs_;
   std::unique_ptr<EpochFollower> before_;  // the one before it, of which stragglers may come
   uint64_t next_hits_ = 0;                 // of the next epoch since the last one of the running epoch
   double next_doubt_ = 0;                  // bits against the next epoch, which its follower does not know
   bool comes_back_ = false;
   std::optional<OrderFit> fit_;      // of the running epoch, if it is small
   bool fits_ = true;                 // the last read, by fit_
-  std::deque<EntryNumber> weighed_;  // the last reads that fit_ saw
+  std::deque<EntryNumber> weighed_;  // the last kPiecesWithin reads that fit_ saw
   // Of the running epoch, if a share of it is followed that the reads have told.
   std::optional<RankArrivals> arrivals_;
   UnpredictedReads unpredicted_;

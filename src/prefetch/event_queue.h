@@ -13,10 +13,11 @@ namespace augur {
 // takes events out. Posting never waits. An event that was never taken ends with the queue.
 //
 // Readers post accesses. When accesses_max of them wait, the queue refuses further ones; it may exceed that by one list
-// of opens. All other events must not be lost, and each kind has a maximum:
+// of opens. All other events must not be lost:
 // - A read, rendering, push, drop, copy or stat posts its end once. The planning thread alone begins them.
 // - A buffer of the prefetch posts once, when it is released.
-// - The OrderPredictor posts as it finds orders, PredictedFilesMax files at a time.
+// - The OrderPredictor posts as it finds orders, PredictedFilesMax files at a time. How many of them may wait has no
+//   maximum.
 // - A client of the control socket posts one order or drop a request: those of one order have room in OrderFilesMax.
 class EventQueue {
  public:
@@ -49,6 +50,8 @@ class EventQueue {
 
   Mutex mu_;
   CondVar posted_;
+  // At most accesses_max_ accesses, and one list of opens more. Of the others one for each that the class comment
+  // names.
   std::deque<Event> events_ AUGUR_GUARDED_BY(mu_);
   uint64_t accesses_ AUGUR_GUARDED_BY(mu_) = 0;  // of the events in events_
   bool open_ AUGUR_GUARDED_BY(mu_) = false;

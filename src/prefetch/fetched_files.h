@@ -74,7 +74,8 @@ class FetchedFiles {
   std::unordered_set<EntryNumber> unread_;               // fetched, and not used since
   std::unordered_map<EntryNumber, uint64_t> pushed_us_;  // and not used since
   std::unordered_map<EntryNumber, uint64_t> doubted_;    // since when
-  std::deque<std::pair<EntryNumber, uint64_t>> doubts_;  // the same, and some that are not any more
+  // The same, and some that are not any more: those of the last seconds that StagedFiles waits for (kOpenToldUs).
+  std::deque<std::pair<EntryNumber, uint64_t>> doubts_;
 };
 
 }  // namespace augur

@@ -33,7 +33,7 @@ class NeighbourReads {
  private:
   void Count(EntryNumber file, const EpochOrder& order);
 
-  std::deque<EntryNumber> files_;
+  std::deque<EntryNumber> files_;          // kKnownMax at most: the oldest go
   std::unordered_set<EntryNumber> known_;  // the same
   uint64_t reads_ = 0;                     // since lost_ was found out
   double neighbours_ = 0;                  // of those

@@ -60,6 +60,7 @@ class PushQueue {
   PageSink* sink_ = nullptr;
 
   // Own synchronization.
+  // Pushes: kPushesAhead at most (PushedPages). Drops: one for each file of the push window.
   TaskQueue<Task> tasks_;
 
   std::vector<std::thread> threads_;

@@ -76,8 +76,8 @@ class PushedPages {
   bool opens_seen_ = false;
   bool names_unknown_ = false;               // to the kernel, of some files
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
-  std::vector<EntryNumber> to_stat_;
-  std::vector<EntryNumber> unknown_;  // their push was refused for it
+  std::vector<EntryNumber> to_stat_;         // one for each file of statted_ that is not asked for yet
+  std::vector<EntryNumber> unknown_;         // their push was refused for it
 };
 
 }  // namespace augur

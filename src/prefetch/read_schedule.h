@@ -93,6 +93,8 @@ class ReadSchedule {
   void SortByAddress();
 
   const FileTable files_;
+  // One for each epoch that is not passed yet. Those that were given have at most OrderFilesMax files, and those of a
+  // prediction PredictedFilesMax (Prefetcher). In archives there are up to two neighbours beside each.
   std::deque<Epoch> epochs_;
   Position end_ = 0;
   std::vector<Record> records_;

@@ -121,11 +121,12 @@ class ReaderPosition {
   Position base_ = 0;
   Position tail_ = 0;
   Position front_ = 0;
-  // Seen and not yet passed, by where the front was at least.
+  // One for each read that was seen and is not yet passed, by where the front was at least.
   std::priority_queue<std::pair<Position, Position>, std::vector<std::pair<Position, Position>>, std::greater<>>
       recent_;
   std::vector<Position> passed_;
-  std::deque<uint8_t> seen_;  // how, of the positions from base_ on
+  // How, of the positions from base_ on: no more than twice `spread_max`, `unseen_max` and `lag` together.
+  std::deque<uint8_t> seen_;
   // Seen at or after the front, fewer than `support`; and how many reads of the schedule were seen before each.
   std::vector<std::pair<Position, uint64_t>> in_front_;
   uint64_t seen_reads_ = 0;

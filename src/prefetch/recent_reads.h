@@ -12,7 +12,7 @@
 namespace augur {
 
 // RecentReads remembers files that were asked for outside of any order, until enough other reads were seen that their
-// readers have copied them. Only an order tells when a reader is done. Not synchronized; no clock. Holds `lag` files.
+// readers have copied them. Only an order tells when a reader is done. Not synchronized; no clock.
 class RecentReads {
  public:
   // A read was seen, of any file.
@@ -40,8 +40,10 @@ class RecentReads {
 
  private:
   uint64_t seen_ = 0;
-  std::deque<std::pair<Slot, uint64_t>> reads_;  // and how many reads were seen before each
-  std::unordered_map<Slot, uint32_t> times_;     // in reads_
+  // Of the last `lag` reads, as TakeDone has it, and how many reads were seen before each. All files that were read
+  // before they were known come at once.
+  std::deque<std::pair<Slot, uint64_t>> reads_;
+  std::unordered_map<Slot, uint32_t> times_;  // in reads_
 };
 
 }  // namespace augur

@@ -54,10 +54,12 @@ class RetainThread {
   RetainedBlocks& retained_;
 
   // Own synchronization.
+  // Copies: at most as many as the memory of the prefetch holds blocks for (RetainedFiles). Evictions: one for each
+  // file that is kept. Work: one for each request of the control socket, and one.
   TaskQueue<Task> tasks_;
 
   // Used by the thread only.
-  std::vector<ViewFile> to_evict_;  // were in use when they were to go
+  std::vector<ViewFile> to_evict_;  // one for each that was in use when it was to go
 
   std::thread thread_;
 };

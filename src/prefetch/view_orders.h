@@ -27,6 +27,7 @@ class ViewOrders {
   uint32_t next_view() const { return orders_.front().first; }
 
  private:
+  // One for each epoch that was predicted, until its view is followed or the orders are told anew.
   std::deque<std::pair<uint32_t, SharedOrder>> orders_;
 };
 

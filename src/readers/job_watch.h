@@ -121,14 +121,14 @@ class JobWatch {
 
   const JobId id_;
   const JobWatchShared shared_;
-  std::list<std::unique_ptr<JobPass>> passes_;    // the newest last
-  std::list<std::unique_ptr<Dataset>> datasets_;  // the last one used last
+  std::list<std::unique_ptr<JobPass>> passes_;    // kPassesMax at most, the newest last
+  std::list<std::unique_ptr<Dataset>> datasets_;  // kDatasetsMax at most, the last one used last
   uint32_t next_pass_ = 0;
   uint32_t next_dataset_ = 0;
   std::unordered_map<StreamId, Follow> follows_;
   LastReaders last_readers_;
   uint64_t number_ = 0;                        // reads so far
-  std::deque<UnattributedRead> unattributed_;  // the last of stream 0
+  std::deque<UnattributedRead> unattributed_;  // the last kUnattributedMax of stream 0
 };
 
 }  // namespace augur

@@ -39,7 +39,7 @@ class LastReaders {
     StreamId stream = 0;
   };
   std::unordered_map<EntryNumber, Read> last_;
-  std::deque<std::pair<EntryNumber, uint64_t>> reads_;
+  std::deque<std::pair<EntryNumber, uint64_t>> reads_;  // the last kReadsMax
 };
 
 }  // namespace augur

@@ -127,7 +127,7 @@ class Streams {
   void Wait(EntryNumber file, Half half);
 
   ProcessTable& processes_;
-  std::list<Job> jobs_;  // the last one to read first
+  std::list<Job> jobs_;  // kJobsMax at most, the last one to read first
   std::unordered_map<uint64_t, std::list<Job>::iterator> by_key_;
   std::unordered_map<StreamId, std::list<Job>::iterator> by_reader_;
   uint64_t invisible_seen_us_ = 0;  // last read of thread 0
@@ -135,7 +135,7 @@ class Streams {
   std::vector<JobId> forgotten_;
   JobId last_job_ = 0;
   std::unordered_map<EntryNumber, Half> waiting_;
-  std::deque<std::pair<EntryNumber, uint64_t>> waiting_since_;  // file and Half::number
+  std::deque<std::pair<EntryNumber, uint64_t>> waiting_since_;  // file and Half::number, kPairsMax at most
   uint64_t number_ = 0;                                         // accesses so far
   uint64_t unattributed_ = 0;
   std::deque<uint64_t> unattributed_times_;  // of the last kUnattributedMax of them

@@ -84,7 +84,8 @@ class FileUploads {
   Mutex mu_;
   CondVar work_;
   CondVar sent_;
-  std::list<File> files_ AUGUR_GUARDED_BY(mu_);  // of each all but `etags` and the counts is constant
+  // kFilesMax at most: Add waits. Of each all but `etags` and the counts is constant.
+  std::list<File> files_ AUGUR_GUARDED_BY(mu_);
   Status failure_ AUGUR_GUARDED_BY(mu_);
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;
 };

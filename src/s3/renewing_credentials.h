@@ -63,8 +63,8 @@ class RenewingCredentials : public CredentialsProvider {
   CondVar work_;
   CredentialsPtr current_ AUGUR_GUARDED_BY(mu_);
   RenewalSchedule schedule_ AUGUR_GUARDED_BY(mu_);
-  Status failure_ AUGUR_GUARDED_BY(mu_);  // of the last renewal
-  Waiters waiters_ AUGUR_GUARDED_BY(mu_);
+  Status failure_ AUGUR_GUARDED_BY(mu_);              // of the last renewal
+  Waiters waiters_ AUGUR_GUARDED_BY(mu_);             // one for each request that waits
   bool look_at_clock_ AUGUR_GUARDED_BY(mu_) = false;  // a renewal may be due
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;
 

@@ -138,7 +138,8 @@ class Walk {
   const std::string& shown_;
   UniqueFd at_;
   struct statx at_info_ {};
-  std::deque<std::string> rest_;  // components still to be entered
+  // Components still to be entered: those of a locator and of at most kLinksMax links, kPathBytesMax each.
+  std::deque<std::string> rest_;
   int links_ = 0;
   bool refused_ = false;
   std::pair<uint32_t, uint32_t> home_;     // device of the folder

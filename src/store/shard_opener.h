@@ -53,7 +53,7 @@ class ShardOpener {
   Mutex mu_;
   CondVar wake_;
   std::optional<std::thread> thread_ AUGUR_GUARDED_BY(mu_);
-  std::deque<Asked> asked_ AUGUR_GUARDED_BY(mu_);
+  std::deque<Asked> asked_ AUGUR_GUARDED_BY(mu_);  // one for each read that waits for its shard
   bool ending_ AUGUR_GUARDED_BY(mu_) = false;
 };
 

@@ -48,7 +48,7 @@ class ShardSet {
   const size_t open_max_;
 
   Mutex mu_;
-  std::list<Opened> recent_ AUGUR_GUARDED_BY(mu_);  // the most recently used first
+  std::list<Opened> recent_ AUGUR_GUARDED_BY(mu_);  // at most open_max_, the most recently used first
   std::unordered_map<uint32_t, std::list<Opened>::iterator> by_number_ AUGUR_GUARDED_BY(mu_);
   std::set<uint32_t> warned_ AUGUR_GUARDED_BY(mu_);  // shards whose mtime was logged
 };

@@ -74,7 +74,7 @@ class WritePump {
   Mutex mu_;
   CondVar changed_;
   std::vector<std::byte*> free_ AUGUR_GUARDED_BY(mu_);
-  std::deque<Job> queue_ AUGUR_GUARDED_BY(mu_);
+  std::deque<Job> queue_ AUGUR_GUARDED_BY(mu_);            // kBufferCount at most: Take waits for a buffer
   std::vector<uint64_t> in_flight_ AUGUR_GUARDED_BY(mu_);  // numbers of writes that a thread is at
   uint64_t submitted_ AUGUR_GUARDED_BY(mu_) = 0;
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;

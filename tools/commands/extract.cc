@@ -93,7 +93,7 @@ class JobQueue {
  private:
   Mutex mu_;
   CondVar changed_;
-  std::deque<Job> jobs_ AUGUR_GUARDED_BY(mu_);
+  std::deque<Job> jobs_ AUGUR_GUARDED_BY(mu_);  // kJobsMax at most: Push waits
   bool ended_ AUGUR_GUARDED_BY(mu_) = false;
   bool stopped_ AUGUR_GUARDED_BY(mu_) = false;
   Status why_ AUGUR_GUARDED_BY(mu_);
