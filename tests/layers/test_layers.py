@@ -7,6 +7,7 @@ import pathlib
 import class_sizes
 import layer_checks as checks
 import pytest
+import queue_bounds
 import type_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -56,6 +57,11 @@ def test_no_type_name_is_there_twice():
 
 def test_no_class_is_too_large():
     none(class_sizes.check_class_sizes(ROOT))
+
+
+def test_every_queue_states_its_bound():
+    none(queue_bounds.check_queue_bounds(ROOT))
+    assert len(queue_bounds.queues_of((ROOT / "src/fleet/fleet_member.h").read_text(encoding="utf-8"))) == 3
 
 
 # The checks: each is shown a small project with one violation, and the same project without it.
@@ -187,3 +193,25 @@ def test_a_type_name_that_is_there_twice_is_caught(tmp_path, one, other, twice):
 def test_a_class_that_is_too_large_is_caught(tmp_path, members, large):
     found = class_sizes.check_class_sizes(project(tmp_path, {"src/io/slot.h": "class Slot {\n public:\n" + members + "};\n"}))
     assert len(found) == large and all("src/io/slot.h: Slot has" in text for text in found), found
+
+
+@pytest.mark.parametrize("members, states_none", [
+    ("std::deque<int> a_;", True),
+    ("std::deque<int> a_ AUGUR_GUARDED_BY(mu_);  // oldest first", True),
+    ("std::deque<int> a_ AUGUR_GUARDED_BY(mu_);  // kJobsMax of them", False),
+    ("// For the next turn, at\n// most ten.\nstd::list<int> a_;", False),
+    ("// At most ten.\nint b_;\nstd::list<int> a_;", True),
+    ("// At most ten.\n\nstd::list<int> a_;", True),
+    ("std::queue<int> a_ = Make(kJobsMax);", True),
+    ("// One for each job.\nstd::deque<int> a_;\nstd::deque<int> b_;", False),
+    ("// One for each job.\nstd::deque<int> a_;\nstd::list<int> b_;", True),
+    ("std::priority_queue<int, std::vector<int>,\n                    std::greater<>>\n    a_;", True),
+    ("std::array<std::deque<std::function<void()>>, 2> a_ = {};", True),
+    ("using List = std::list<int>;", True),
+    ("struct Job {\n  std::queue<int> a;\n};", True),
+    ("std::map<int, std::list<int>::iterator> a_;\nstd::deque<int>& b_;\nstd::list<int>* c_;", False),
+    ("std::deque<int> Take();\nvoid F(std::list<int> a) {\n  std::deque<int> b;\n}", False),
+])
+def test_a_queue_that_states_no_bound_is_caught(tmp_path, members, states_none):
+    found = queue_bounds.check_queue_bounds(project(tmp_path, {"src/io/slot.h": f"class Slot {{\n private:\n{members}\n}};\n"}))
+    assert len(found) == states_none and all("src/io/slot.h:" in text for text in found), found
