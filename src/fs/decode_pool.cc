@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fs/decode_pool.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -31,9 +32,9 @@ DecodePool::~DecodePool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void DecodePool::Run(Urgency urgency, std::function<void()> work) {
+void DecodePool::Run(Urgency urgency, std::function<void()> work, const void* subject) {
   const MutexLock lock(mu_);
-  queues_[static_cast<size_t>(urgency)].push_back(std::move(work));
+  Of(urgency).push_back({std::move(work), subject});
   if (urgency == Urgency::kDemand) {
     wake_.NotifyOne();  // any of them does this; to wake all for each image is a crowd where there are many cores
   } else {
@@ -41,8 +42,18 @@ void DecodePool::Run(Urgency urgency, std::function<void()> work) {
   }
 }
 
-std::deque<std::function<void()>>* DecodePool::Next(bool only_demand) {
-  for (std::deque<std::function<void()>>& queue : std::span(queues_).first(only_demand ? 1 : kUrgencies)) {
+void DecodePool::Hurry(const void* subject) {
+  const MutexLock lock(mu_);
+  Queue& ahead = Of(Urgency::kAhead);
+  const auto item = std::ranges::find(ahead, subject, &Item::subject);
+  if (item == ahead.end()) return;
+  Of(Urgency::kDemand).push_back(std::move(*item));
+  ahead.erase(item);
+  wake_.NotifyOne();
+}
+
+DecodePool::Queue* DecodePool::Next(bool only_demand) {
+  for (Queue& queue : std::span(queues_).first(only_demand ? 1 : kUrgencies)) {
     if (!queue.empty()) return &queue;
   }
   return nullptr;
@@ -53,10 +64,10 @@ void DecodePool::Work(bool only_demand) {
     std::function<void()> work;
     {
       const MutexLock lock(mu_);
-      std::deque<std::function<void()>>* queue = nullptr;
+      Queue* queue = nullptr;
       while ((queue = Next(only_demand)) == nullptr && !ending_) wake_.Wait(mu_);
       if (queue == nullptr) return;
-      work = std::move(queue->front());
+      work = std::move(queue->front().work);
       queue->pop_front();
     }
     work();

@@ -84,15 +84,12 @@ struct RenderJob {
   // Guarded by the lock of RenderedFiles.
   bool waited_for;  // by a reader
   bool started = false;
-  bool ready = false;          // its record is there
-  bool started_ahead = false;  // no reader waited for it then
-  unsigned attempt = 0;        // that is under way: the others ended for want of memory
+  bool ready = false;                                             // its record is there
+  bool started_ahead = false;                                     // no reader waited for it then
   std::vector<std::function<void(Result<RenderedRef>)>> waiters;  // one for each READ, and one of the prefetch
   uint64_t read_bytes = 0;                                        // that they take, in all
   uint64_t wants = 0;                                             // of the budget
   uint64_t taken = 0;                                             // of the budget
-
-  std::atomic<unsigned> taken_up = 0;  // attempts that the pool has begun with
 
   // The record: in its block where there is one, else copied together. A job that held blocks while it waits for others
   // would wait for memory that it takes itself.

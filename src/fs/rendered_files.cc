@@ -159,7 +159,7 @@ void RenderedFiles::Hurry(const JobRef& job) {
     std::erase(waiting_ahead_, job);
     waiting_.push_back(job);
   } else if (job->ready) {
-    RunInPool(job, DecodePool::Urgency::kDemand);  // it stands in the pool's other queue; whichever comes first has it
+    pool_.Hurry(job.get());
   }
 }
 
@@ -242,16 +242,12 @@ void RenderedFiles::Fetch(const JobRef& job) {
 void RenderedFiles::Ready(const JobRef& job) {
   const MutexLock lock(mu_);
   job->ready = true;
-  RunInPool(job, job->waited_for ? DecodePool::Urgency::kDemand : DecodePool::Urgency::kAhead);
-}
-
-void RenderedFiles::RunInPool(const JobRef& job, DecodePool::Urgency urgency) {
-  pool_.Run(urgency, [this, job, attempt = job->attempt] {
-    unsigned taken_up = attempt;
-    if (!job->taken_up.compare_exchange_strong(taken_up, attempt + 1)) return;  // and this object may be gone
+  const auto urgency = job->waited_for ? DecodePool::Urgency::kDemand : DecodePool::Urgency::kAhead;
+  const auto render = [this, job] {
     std::optional<Result<RenderedRef>> rendered = Render(job);
     if (rendered) Finish(job, *std::move(rendered));
-  });
+  };
+  pool_.Run(urgency, render, job.get());
 }
 
 // Nothing: it waits for memory again.
@@ -327,7 +323,6 @@ RenderedFiles::Grant RenderedFiles::TakeExactly(const JobRef& job, uint64_t byte
     const MutexLock lock(mu_);
     if (job->started_ahead) --running_ahead_;
     job->started = job->ready = job->started_ahead = false;
-    job->attempt = job->taken_up;
     job->wants = bytes;
     (job->waited_for ? waiting_ : waiting_ahead_).push_front(job);
     std::ranges::move(TakeStartable(), std::back_inserter(startable));

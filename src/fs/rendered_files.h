@@ -117,7 +117,6 @@ class RenderedFiles {
   bool FetchMade(const JobRef& job);
   void Fetch(const JobRef& job);
   void Ready(const JobRef& job);
-  void RunInPool(const JobRef& job, DecodePool::Urgency urgency) AUGUR_REQUIRES(mu_);
   std::optional<Result<RenderedRef>> Render(const JobRef& job);
   void CountDecoded(const RenderJob& job, uint64_t decode_us);
   Grant TakeExactly(const JobRef& job, uint64_t bytes);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -47,6 +48,44 @@ TEST(DecodePool, WhatIsWaitedForNeverWaitsForTheOthers) {
   });
   pool.reset();
   EXPECT_TRUE(second_began);
+}
+
+// The thread for predicted work is taken all the time. What was hurried runs on the other one, and leaves nothing of it
+// in the queue.
+TEST(DecodePool, HurriedWorkGoesBehindWhatReadersWaitFor) {
+  std::unique_ptr<DecodePool> pool = Pool(1, 1);
+  std::promise<void> begin;
+  std::promise<void> end;
+  std::vector<int> order;  // by the thread for readers, until `end`
+  const std::array<int, 5> images{};
+  auto memory = std::make_shared<int>();
+  const std::weak_ptr<int> held = memory;
+  std::promise<void> taken;
+  pool->Run(DecodePool::Urgency::kAhead, [&, done = end.get_future().share()] {
+    taken.set_value();
+    done.wait();
+  });
+  taken.get_future().wait();
+  pool->Run(DecodePool::Urgency::kDemand, [begun = begin.get_future().share()] { begun.wait(); });
+  pool->Run(
+      DecodePool::Urgency::kAhead, [&] { order.push_back(1); }, &images[1]);
+  pool->Run(
+      DecodePool::Urgency::kAhead, [&order, memory] { order.push_back(2); }, &images[2]);
+  memory.reset();
+  pool->Run(
+      DecodePool::Urgency::kDemand, [&] { order.push_back(3); }, &images[3]);
+  pool->Hurry(&images[2]);
+  pool->Hurry(&images[2]);  // is hurried already
+  pool->Hurry(&images[4]);  // is not there
+  std::promise<void> last;
+  pool->Run(DecodePool::Urgency::kDemand, [&] { last.set_value(); });
+  begin.set_value();
+  last.get_future().wait();
+  EXPECT_THAT(order, ElementsAre(3, 2));
+  EXPECT_TRUE(held.expired());
+  end.set_value();
+  pool.reset();
+  EXPECT_THAT(order, ElementsAre(3, 2, 1));
 }
 
 TEST(DecodePool, RunsAllThatItWasGivenBeforeItEnds) {
