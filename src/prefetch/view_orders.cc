@@ -5,6 +5,11 @@
 
 namespace augur {
 
+void ViewOrders::Add(uint32_t view, SharedOrder order) {
+  if (orders_.size() >= kOrdersMax) orders_.pop_front();
+  orders_.emplace_back(view, std::move(order));
+}
+
 void ViewOrders::AddInFront(uint32_t view, std::vector<SharedOrder> orders) {
   for (auto order = orders.rbegin(); order != orders.rend(); ++order) orders_.emplace_front(view, std::move(*order));
 }

@@ -15,8 +15,13 @@ namespace augur {
 // they will be read. Not synchronized.
 class ViewOrders {
  public:
-  // Behind all others, or before them.
-  void Add(uint32_t view, SharedOrder order) { orders_.emplace_back(view, std::move(order)); }
+  // A prediction says what a job reads for three epochs (JobPredictor::kAhead), so when as many as this wait, the first
+  // of them have been read while another view was followed.
+  static constexpr size_t kOrdersMax = 8;
+
+  // Behind all others; the first one goes when kOrdersMax wait.
+  void Add(uint32_t view, SharedOrder order);
+  // Before all others.
   void AddInFront(uint32_t view, std::vector<SharedOrder> orders);
   // Takes out the first orders of the view, up to one of another view that comes between; none: there is none.
   std::vector<SharedOrder> Take(uint32_t view);
@@ -27,7 +32,7 @@ class ViewOrders {
   uint32_t next_view() const { return orders_.front().first; }
 
  private:
-  // One for each epoch that was predicted, until its view is followed or the orders are told anew.
+  // At most kOrdersMax, and what was left of the orders of one view.
   std::deque<std::pair<uint32_t, SharedOrder>> orders_;
 };
 

@@ -37,5 +37,16 @@ TEST(ViewOrdersTest, WhatIsLeftOfAnOrderComesBeforeTheNext) {
   EXPECT_EQ(orders.Take(1), (Orders{given[0], given[1], given[2]}));
 }
 
+// A view is read, epoch after epoch, that is never followed.
+TEST(ViewOrdersTest, OfManyTheFirstGo) {
+  Orders given;
+  ViewOrders orders;
+  for (EntryNumber file = 0; file < 2 * ViewOrders::kOrdersMax; ++file) {
+    given.push_back(Shared({file}));
+    orders.Add(1, given.back());
+  }
+  EXPECT_EQ(orders.Take(1), Orders(given.begin() + ViewOrders::kOrdersMax, given.end()));
+}
+
 }  // namespace
 }  // namespace augur
