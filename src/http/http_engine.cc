@@ -72,11 +72,19 @@ void HttpEngine::Cancel(uint64_t number) {
   Wake();
 }
 
-void HttpEngine::RunAfter(std::chrono::milliseconds delay, std::function<void()> task) {
-  const Clock::time_point due = Clock::now() + delay;
+HttpEngine::TaskId HttpEngine::RunAfter(std::chrono::milliseconds delay, std::function<void()> task) {
+  const TaskId id{.due = Clock::now() + delay, .number = ++last_number_};
   const MutexLock lock(mu_);
-  inbox_.tasks.emplace_back(due, std::move(task));
+  inbox_.tasks.emplace_back(id, std::move(task));
   Wake();
+  return id;
+}
+
+void HttpEngine::DropTask(const TaskId& task) {
+  AUGUR_CHECK(OnThread());
+  if (task.number == 0 || tasks_.erase(task) > 0) return;
+  const MutexLock lock(mu_);
+  std::erase_if(inbox_.tasks, [&](const auto& waiting) { return waiting.first == task; });
 }
 
 void HttpEngine::Wake() {
@@ -121,13 +129,13 @@ bool HttpEngine::TakeInbox() {
   }
   for (Waiting& waiting : inbox.submitted) (waiting.request.urgent ? urgent_ : others_).push_back(std::move(waiting));
   for (const uint64_t number : inbox.cancelled) CancelOne(number);
-  for (auto& [due, task] : inbox.tasks) tasks_.emplace(due, std::move(task));
+  for (auto& [id, task] : inbox.tasks) tasks_.emplace(id, std::move(task));
   return true;
 }
 
 void HttpEngine::RunDueTasks() {
   const Clock::time_point now = Clock::now();
-  while (!tasks_.empty() && tasks_.begin()->first <= now) {
+  while (!tasks_.empty() && tasks_.begin()->first.due <= now) {
     const std::function<void()> task = std::move(tasks_.begin()->second);
     tasks_.erase(tasks_.begin());
     task();
@@ -239,7 +247,7 @@ void HttpEngine::EndAll() {
 
 std::chrono::milliseconds HttpEngine::WaitTime() const {
   Clock::time_point until = next_look_;
-  if (!tasks_.empty()) until = std::min(until, tasks_.begin()->first);
+  if (!tasks_.empty()) until = std::min(until, tasks_.begin()->first.due);
   const Clock::time_point now = Clock::now();
   if (until <= now) return std::chrono::milliseconds(0);
   if (until - now > kSleepMax) return kSleepMax;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -57,8 +58,16 @@ class HttpEngine {
   // Ends a request: `done` is called with kStopped. Its connection is closed if it was sent. No effect if the request
   // has ended.
   void Cancel(uint64_t number);
+  // A task that waits: by its time, and of one time by its number.
+  struct TaskId {
+    Clock::time_point due;
+    uint64_t number = 0;  // never 0 of a task
+    auto operator<=>(const TaskId&) const = default;
+  };
   // Runs the task on the engine's thread after the delay, or as soon as the thread is free.
-  void RunAfter(std::chrono::milliseconds delay, std::function<void()> task);
+  TaskId RunAfter(std::chrono::milliseconds delay, std::function<void()> task);
+  // Drops a task. No effect when it has begun, and of the default TaskId. REQUIRES: OnThread().
+  void DropTask(const TaskId& task);
   bool OnThread() const { return thread_id_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
   // Bytes of bodies that came, since the start.
@@ -73,7 +82,7 @@ class HttpEngine {
   struct Inbox {
     std::vector<Waiting> submitted;
     std::vector<uint64_t> cancelled;
-    std::vector<std::pair<Clock::time_point, std::function<void()>>> tasks;
+    std::vector<std::pair<TaskId, std::function<void()>>> tasks;
   };
   explicit HttpEngine(HttpEngineOptions options) : options_(std::move(options)) {}
   void Run();
@@ -105,7 +114,7 @@ class HttpEngine {
 
   // Own synchronization.
   std::atomic<uint64_t> received_bytes_{0};
-  std::atomic<uint64_t> last_number_{0};
+  std::atomic<uint64_t> last_number_{0};  // of requests and tasks
   std::atomic<std::thread::id> thread_id_;
 
   // Used by the thread only.
@@ -114,7 +123,7 @@ class HttpEngine {
   std::deque<Waiting> others_;
   std::unordered_map<uint64_t, std::unique_ptr<HttpTransfer>> active_;
   std::vector<std::unique_ptr<HttpTransfer>> idle_;
-  std::multimap<Clock::time_point, std::function<void()>> tasks_;  // one for each RunAfter that is not due
+  std::map<TaskId, std::function<void()>> tasks_;  // one for each RunAfter that is not due
   std::vector<CurlMulti::Ended> ended_;
   std::vector<HttpOutcome> outcomes_;
   // Then the transfers of active_ are looked at, whether they get on.

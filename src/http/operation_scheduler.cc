@@ -181,9 +181,11 @@ void OperationScheduler::SendRequest(RunningOperation& operation, Which which, H
 void OperationScheduler::ArmHedge(RunningOperation& operation) {
   if (!options_.hedging || !operation.may_be_hedged()) return;
   const RunningOperation::Sent& first = operation.sent(Which::kFirst);
-  engine_.RunAfter(first.began ? hedges_.WholeThreshold(operation.operation().into.size()) : hedges_.Threshold(),
-                   [self = shared_from_this(), number = operation.number(), request = first.request,
-                    began = first.began] { self->OnHedgeDue(number, request, began); });
+  engine_.DropTask(operation.hedge_timer);
+  operation.hedge_timer =
+      engine_.RunAfter(first.began ? hedges_.WholeThreshold(operation.operation().into.size()) : hedges_.Threshold(),
+                       [self = shared_from_this(), number = operation.number(), request = first.request,
+                        began = first.began] { self->OnHedgeDue(number, request, began); });
 }
 
 void OperationScheduler::OnHedgeDue(uint64_t number, uint64_t request, bool began) {
@@ -319,6 +321,7 @@ void OperationScheduler::Finish(RunningOperation& operation) {
     return;  // OnDone comes back
   }
   Uncount(operation);
+  engine_.DropTask(operation.hedge_timer);
   if (operation.hedge_won()) {
     ++counters_.hedges_won;
     hedge_bytes_ -= operation.operation().into.size();

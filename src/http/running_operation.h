@@ -9,6 +9,7 @@
 #include <string>
 
 #include "augur/status.h"
+#include "http/http_engine.h"
 #include "http/http_operation.h"
 #include "http/http_request.h"
 
@@ -80,9 +81,10 @@ class RunningOperation {
   void Expedite(Time now);
 
   State state = State::kWaiting;
-  int counted = 0;   // slots of the concurrency limit that it takes
-  int failures = 0;  // attempts that count
-  Time clock_start;  // of the time that the operation may take: of the first attempt
+  HttpEngine::TaskId hedge_timer;  // the last one that was set
+  int counted = 0;                 // slots of the concurrency limit that it takes
+  int failures = 0;                // attempts that count
+  Time clock_start;                // of the time that the operation may take: of the first attempt
   int requests() const { return requests_; }
   // Of the last request, for people: "GET https://host/path".
   std::string Description() const;

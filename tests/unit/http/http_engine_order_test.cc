@@ -148,5 +148,30 @@ TEST_F(HttpEngineTest, RunsTasksOnItsThreadInTheOrderOfTheirTime) {
   EXPECT_FALSE(engine->OnThread());
 }
 
+TEST_F(HttpEngineTest, ADroppedTaskIsNotRun) {
+  const auto engine = MakeHttpEngine();
+  std::string order;
+  std::promise<void> end;
+  HttpEngine::TaskId taken;  // by the thread, before it is dropped
+  HttpEngine::TaskId run;
+  auto held = std::make_shared<int>();
+  const std::weak_ptr<int> memory = held;
+  engine->RunAfter(milliseconds(0), [&] {
+    engine->DropTask({});
+    engine->DropTask(engine->RunAfter(milliseconds(0), [&] { order += "dropped at once"; }));
+    taken = engine->RunAfter(milliseconds(100), [&order, held = std::move(held)] { order += "dropped"; });
+    run = engine->RunAfter(milliseconds(0), [&] { order += "a"; });
+    engine->RunAfter(milliseconds(20), [&] {
+      engine->DropTask(taken);
+      EXPECT_TRUE(memory.expired());
+      engine->DropTask(run);  // has been run
+      order += "b";
+    });
+    engine->RunAfter(milliseconds(200), [&] { end.set_value(); });
+  });
+  end.get_future().wait();
+  EXPECT_EQ(order, "ab");
+}
+
 }  // namespace
 }  // namespace augur
