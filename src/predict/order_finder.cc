@@ -203,7 +203,12 @@ void OrderFinder::SearchStreams(const TrackedJob& job, uint32_t seed, uint32_t p
     parts_.queue.Post([this, id, pass, hinted, places = std::move(places)] { TakePlaces(id, pass, hinted, places); });
   });
   search.allowance = job.search.allowance();
-  parts_.searcher.Submit(std::move(search));
+  uint64_t& number = stream_searches_[id];
+  parts_.searcher.Cancel(std::exchange(number, parts_.searcher.Submit(std::move(search))));
+}
+
+void OrderFinder::EndJob(JobId job) {
+  if (const auto ended = stream_searches_.extract(job); !ended.empty()) parts_.searcher.Cancel(ended.mapped());
 }
 
 void OrderFinder::TakePlaces(JobId id, uint32_t pass, const std::vector<uint32_t>& hinted,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "datasets/sample_lists.h"
@@ -69,8 +70,10 @@ class OrderFinder {
   // have its seed.
   void DenyHints(const TrackedJob& job, bool searching);
   // Searches for the place where the script's own generator drew the seed of this pass: it tells all later seeds. The
-  // job's prediction and the hints get the result.
+  // job's prediction and the hints get the result. A search for an earlier seed of the job ends without one.
   void SearchStreams(const TrackedJob& job, uint32_t seed, uint32_t pass);
+  // The job has ended, and its search of streams with it.
+  void EndJob(JobId job);
 
  private:
   void Try(TrackedJob& job);
@@ -94,7 +97,8 @@ class OrderFinder {
   const std::function<void(TrackedJob&, IdentifiedOrder)> found_;
 
   TryBudget budget_;
-  uint64_t searches_ = 0;  // begun so far
+  uint64_t searches_ = 0;                                // begun so far
+  std::unordered_map<JobId, uint64_t> stream_searches_;  // the last one of each job, by its number at the Searcher
 };
 
 }  // namespace augur

@@ -178,6 +178,7 @@ void OrderTracker::BeginPass(TrackedJob& job) {
 
 void OrderTracker::EndJob(TrackedJob& job) {
   job.search.Cancel();
+  finder_.EndJob(job.id());
   job.RecordPass(nullptr);
   handover_.Leave(job.id());
   if (std::string known = job.prediction.Describe(); !known.empty()) ended_ = std::move(known);

@@ -25,7 +25,7 @@ namespace augur {
 // workers their jobs and tells the ends of the jobs.
 //
 // Safe from any thread. One job at a time, further ones wait in their order of submission. There is no maximum
-// of them here: the prediction has one search for a run, and one of streams for each order that it found. A worker may
+// of them here: the prediction has at most one search for the order and one of streams for each job. A worker may
 // lose its core for seconds at any instruction, so workers share nothing but atomics with the others. No thread waits
 // for a lock that one of them holds. Only the destructor waits for the ends of their ranges, each a millisecond of
 // processor time.
@@ -70,7 +70,7 @@ class Searcher {
   mutable Mutex mu_;
   bool ends_ AUGUR_GUARDED_BY(mu_) = false;
   uint64_t numbers_ AUGUR_GUARDED_BY(mu_) = 0;
-  std::deque<std::unique_ptr<RunningJob>> queue_ AUGUR_GUARDED_BY(mu_);  // one for each Submit, until its turn
+  std::deque<std::unique_ptr<RunningJob>> queue_ AUGUR_GUARDED_BY(mu_);  // at most two for each job of the prediction
   std::unique_ptr<RunningJob> current_ AUGUR_GUARDED_BY(mu_);            // reset by the coordinator alone
 };
 
