@@ -133,6 +133,9 @@ void Step(RetainedCache& retained_cache, std::mt19937_64& random, Figures& figur
 }
 
 TEST_F(RetainedCacheScribbleTest, WhatAnotherScribblesOverIsNotFound) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "scribbled tables give two threads the same memory, on purpose: checksums find it, not locks";
+#endif
   constexpr int kRounds = 12;
   constexpr uint64_t kStepsARound = 1500;  // of each of two threads
   const uint64_t seed = std::random_device()();
