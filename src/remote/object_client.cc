@@ -109,13 +109,15 @@ void ObjectClient::Cancel(uint64_t number) {
 }
 
 void ObjectClient::Rest() {
-  std::shared_ptr<Running> running;
+  const std::shared_ptr<Running> running = Begun();
+  if (!running) return;
+  ObjectSession::Learnt learnt = running->session->learnt();
   {
     const MutexLock lock(mu_);
-    running = std::move(running_);
-    if (running) learnt_ = running->session->learnt();
+    if (running_ != running) return;  // another thread has ended it
+    learnt_ = std::move(learnt);
+    running_.reset();
   }
-  if (!running) return;
   running->client.reset();
   running->engine.reset();
 }
