@@ -6,6 +6,7 @@ their end (leaks), would be lost. A report of the thread sanitizer does not even
 
 import os
 import pathlib
+import re
 import signal
 import tempfile
 
@@ -15,6 +16,16 @@ OPTIONS = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
 # With them also of an abort(), as that of base/lock_rank.h. The thread sanitizer may hang in the report of a signal.
 MORE_OPTIONS = {"ASAN_OPTIONS": "handle_abort=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
 DEADLY = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
+OF_A_SIGNAL = re.compile(r"ERROR: \w+Sanitizer: (SEGV|ABRT|BUS|ILL|FPE) on unknown address")
+
+
+def numbers_of(pid):
+    """Those of a process in all its namespaces: a report in a container has that of the innermost one."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return {pid}
+    return {int(number) for number in re.search(r"^NSpid:(.*)$", status, re.MULTILINE)[1].split()}
 
 
 class SanitizerReports:
@@ -34,7 +45,7 @@ class SanitizerReports:
     def note_and_kill(self, pid, number):
         """os.kill for tests: a process that a test kills as a fault would do it is no finding."""
         if number in DEADLY:
-            self.killed.add(pid)
+            self.killed |= numbers_of(pid)
         self.kill(pid, number)
 
     def take(self):
@@ -44,7 +55,7 @@ class SanitizerReports:
             text = path.read_text(encoding="utf-8", errors="replace")
             path.unlink()
             pid = int(path.suffix[1:])
-            if pid not in self.killed or "DEADLYSIGNAL" not in text:
+            if pid not in self.killed or not OF_A_SIGNAL.search(text):
                 texts.append(text)
         return texts
 

@@ -29,14 +29,26 @@ def test_a_race():
 def test_nothing():
     assert os.environ["TSAN_OPTIONS"].startswith("suppressions=none:")
 
+CRASH = "==8==ERROR: AddressSanitizer: SEGV on unknown address 0x0000000000aa"
+
 def test_a_crash():
-    report(8, "AddressSanitizer:DEADLYSIGNAL")
+    report(8, CRASH)
 
 def test_a_crash_that_is_asked_for():
     process = subprocess.Popen(["sleep", "60"])
     os.kill(process.pid, signal.SIGSEGV)
     assert process.wait() == -signal.SIGSEGV
-    report(process.pid, "AddressSanitizer:DEADLYSIGNAL")
+    report(process.pid, CRASH)
+
+def test_a_crash_in_a_container_that_is_asked_for():
+    '''Its process is number 1 there.'''
+    words = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "sh", "-c", "echo; exec sleep 60"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as container:
+        container.stdout.readline()
+        child = int(pathlib.Path(f"/proc/{container.pid}/task/{container.pid}/children").read_text())
+        os.kill(child, signal.SIGSEGV)
+        report(1, CRASH)
+        os.kill(child, signal.SIGKILL)
 """
 
 LATE = """
@@ -59,7 +71,7 @@ def test_reports_are_failures(tmp_path):
     (tmp_path / "test_cases.py").write_text(CASES)
     done = run(tmp_path)
     assert done.returncode == 1, done.stdout
-    assert "4 passed, 2 errors" in done.stdout
+    assert "5 passed, 2 errors" in done.stdout
     assert "ERROR at teardown of test_a_race" in done.stdout and "ThreadSanitizer: data race" in done.stdout
     assert "ERROR at teardown of test_a_crash _" in done.stdout
 

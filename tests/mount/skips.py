@@ -18,6 +18,7 @@ def not_over_uring(reason):
 no_error_at_a_crash = not_over_uring("a crash may cost a reader ECANCELED (SEMANTICS.md, L16)")
 measures_memory = pytest.mark.skipif("AUGUR_SANITIZER" in os.environ,
                                      reason="a sanitizer's own memory cannot be told from the daemon's")
+dumps_core = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "asan", reason="a sanitizer's handler of signals writes no core")
 looks_at_all_threads = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan",
                                           reason="a thread of the sanitizer's own is older than what the daemon gives up")
 

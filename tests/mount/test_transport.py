@@ -22,7 +22,7 @@ from prefetching import log_of
 from processes import thread_names
 from program_runs import assert_refused, run
 from restart_fixtures import assert_served_again
-from skips import needs_root
+from skips import dumps_core, needs_root
 from stores import HELLO, pack, read_hello
 from system_calls import errno_of
 from transports import uring_switched_on
@@ -316,6 +316,7 @@ def long_core(room):
         os.close(core.gate)
 
 
+@dumps_core
 def test_a_signal_while_the_core_of_the_daemon_before_is_written(room, mounts, point, small_store, switched_on, long_core):
     """L10: the next daemon waits for its threads to end."""
     pid = mounts.mount(small_store, point, "transport=uring", f"log={room}/log")
