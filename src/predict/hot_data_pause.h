@@ -22,7 +22,8 @@ class HotDataPause {
  public:
   // 64 reads of each of 64 streams: of a stream no more is compared with a candidate. 98 KB.
   static constexpr size_t kKeptMax = 4096;
-  // Data turns cold by 16 fetched files beside two a second (DataHeat), which takes 8 s at most.
+  // Data turns cold by 16 fetched files beside two a second (DataHeat): within 8 s where four a second are fetched. Of
+  // a slower beginning the first reads are let go.
   static constexpr uint64_t kKeptUs = 8'000'000;
 
   // `fetched_files`: made up in tests; empty: by the statistics.
