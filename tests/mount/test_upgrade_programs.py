@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 
+import pytest
 from kernel_caches import drop_caches
 from mounts import daemons, holders
 from patience import wait_until
@@ -138,6 +139,7 @@ fi
 exec "{program}" "$@"''')
 
 
+@pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "asan", reason="the sanitizer takes descriptors itself, to look at memory")
 def test_a_program_that_runs_short_wherever_it_may(room, mounts, point, ctl, small_store):
     """L12, L13: with more and more descriptors, until it has its log at its turn and cannot begin to serve. Then another daemon goes
     on, the mount stays, and no upgrade is told."""
