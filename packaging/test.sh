@@ -97,13 +97,14 @@ build() { # PRESET
   cmake --build "build/$1"
 }
 
+pytests_seconds=2400
 # A hanging test is ended as Ctrl-C would, so that its fixtures still unmount.
 pytests() { # BUILD_DIR FOLDER...
   local build_dir=$1
   shift
   local folders=()
   for folder in "$@"; do [ ! -d "$folder" ] || folders+=("$folder"); done
-  AUGUR_BUILD=$root/$build_dir timeout --foreground --signal=INT --kill-after=60 2400 \
+  AUGUR_BUILD=$root/$build_dir timeout --foreground --signal=INT --kill-after=60 "$pytests_seconds" \
     "$venv/bin/python" -m pytest -p no:cacheprovider -o tmp_path_retention_policy=failed -q --tb=short -rfEs --durations=8 "${folders[@]}" </dev/null
 }
 
@@ -228,6 +229,7 @@ if [ -n "$sanitizers" ]; then
   step "One type a name, over all of each program (-Wodr)"
   cmake --preset odr -DAUGUR_TESTS=OFF -DAUGUR_BENCH=OFF >/dev/null
   try "odr" cmake --build build/odr
+  pytests_seconds=7200
   for preset in asan tsan; do
     step "Sanitizer: $preset"
     build "$preset"
@@ -239,7 +241,7 @@ if [ -n "$sanitizers" ]; then
     TSAN_OPTIONS+=:handle_segv=0
     # Two runs: each of these folders has a conftest.py, from which its tests import.
     for folders in "tests/format tests/cli tests/s3 tests/mount" tests/remote; do
-      AUGUR_SANITIZER=$preset try "$preset: $folders" setarch -R bash -c "$(declare -f pytests); $(declare -p root venv)
+      AUGUR_SANITIZER=$preset try "$preset: $folders" setarch -R bash -c "$(declare -f pytests); $(declare -p root venv pytests_seconds)
         pytests build/$preset $folders"
     done
   done

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from mounts import daemons, is_running, mount_rows
+from mounts import daemons, holders, is_running, mount_rows
 from patience import PATIENCE_S, wait_until
 from processes import thread_names
 from program_runs import assert_refused, run
@@ -183,7 +183,11 @@ def test_daemon_ends_by_signal(room, mounts, point, small_store, number):
     assert list(point.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [[], ["-f"]])
+# The handler that passes the signal on is run by the thread sanitizer after the read(2) that it interrupts, which goes on.
+PASSES_SIGNALS = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan", reason="the sanitizer puts the handler of a signal off")
+
+
+@pytest.mark.parametrize("words", [pytest.param([], marks=PASSES_SIGNALS), ["-f"]])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_ends_by_signal_while_it_waits_for_a_server(room, mounts, point, number, words):
     """Nothing listens at port 1. The command waits for the process that it has begun, and ends as that does."""
@@ -193,7 +197,12 @@ def test_ends_by_signal_while_it_waits_for_a_server(room, mounts, point, number,
         assert "no answer to 3 requests" in process.stderr.readline()
     finally:
         process.send_signal(number)
-        complaint = process.communicate(timeout=60)[1]
+        try:
+            complaint = process.communicate(timeout=60)[1]
+        except subprocess.TimeoutExpired:
+            for pid in (*holders(point), *daemons(mounts.program, point)):
+                os.kill(pid, signal.SIGKILL)
+            raise
     assert (process.returncode, complaint) == (2, f"augurfs: stopped by {number.name}: there is no mount yet, and nothing is left\n")
     assert mount_rows(point) == []
 

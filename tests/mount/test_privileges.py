@@ -12,7 +12,7 @@ import pytest
 from mounts import children, is_running, mount_rows
 from patience import wait_until
 from program_runs import NOBODY, as_user, assert_refused, run
-from skips import needs_root
+from skips import looks_at_all_threads, needs_root
 from stores import HELLO, read_hello
 
 pytestmark = needs_root
@@ -69,6 +69,7 @@ def assert_holds(pid, capabilities, bounding=None):
     assert status["NoNewPrivs"] == {"1"}
 
 
+@looks_at_all_threads
 def test_root_keeps_what_it_needs(room, mounts, point, small_store):
     pid = mounts.mount(small_store, point)
     assert read_hello(point) == HELLO
@@ -90,6 +91,7 @@ def test_root_reads_a_store_of_another_user(room, mounts, point, own_store):
     assert read_hello(point) == HELLO
 
 
+@looks_at_all_threads
 def test_a_users_daemon_has_none(room, mounts, point, small_store, users_may_mount):
     """The broker can still run fusermount3, which is set-user-id."""
     users_may_mount.write_text("user_allow_other\n", encoding="ascii")
@@ -111,6 +113,7 @@ def home():
     return pwd.getpwnam("nobody")
 
 
+@looks_at_all_threads
 @pytest.mark.parametrize("spelling", ["name", "number"])
 def test_run_as(room, mounts, point, small_store, ctl, home, spelling):
     user = home.pw_name if spelling == "name" else str(home.pw_uid)
