@@ -237,8 +237,9 @@ if [ -n "$sanitizers" ]; then
     # both run without that.
     export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp
     try "$preset: unit tests" setarch -R ctest --test-dir "build/$preset" --output-on-failure -j "$jobs" --timeout 600
-    # A daemon that a test kills by SIGSEGV dies of it, and does not hang in the sanitizer's report.
-    TSAN_OPTIONS+=:handle_segv=0
+    # A daemon that a test kills by SIGSEGV dies of it, and does not hang in the sanitizer's report. A helper of a far store
+    # starts threads; when its daemon forks it, that has one more thread (augur-signals), which only waits.
+    TSAN_OPTIONS+=:handle_segv=0:die_after_fork=0
     # Two runs: each of these folders has a conftest.py, from which its tests import.
     for folders in "tests/format tests/cli tests/s3 tests/mount" tests/remote; do
       AUGUR_SANITIZER=$preset try "$preset: $folders" setarch -R bash -c "$(declare -f pytests); $(declare -p root venv pytests_seconds)

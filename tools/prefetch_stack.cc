@@ -18,7 +18,7 @@ namespace augur {
 Result<std::unique_ptr<PrefetchStack>> PrefetchStack::Fork(const PrefetchBase& base) {
   std::unique_ptr<PrefetchStack> stack(new PrefetchStack(base));
   const StorePlace& place = base.generations.place();
-  place.Rest();  // there are no other threads yet
+  place.Rest();  // of the other threads there is only augur-signals, which waits
   AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(place, base.generations.shown()->summary().generation));
   stack->helper_ = std::move(helper);
   if (base.mount.hides_opens()) stack->helper_->LeaveOpens();

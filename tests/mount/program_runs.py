@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import subprocess
 
 from patience import PATIENCE_S
@@ -33,3 +34,15 @@ def without_notice(done):
     """The outcome without the line that says where the log is: only a machine without a system log has it (test_log.py)."""
     done.stderr = re.sub("augurfs: warning: there is no system log here.*\n", "", done.stderr)
     return done
+
+
+def complaint_of(process, number, left):
+    """What a program says on stderr, which this signal ends. If it goes on, it is killed, with the processes that left() names."""
+    process.send_signal(number)
+    try:
+        return process.communicate(timeout=PATIENCE_S)[1]
+    except subprocess.TimeoutExpired:
+        for pid in (process.pid, *left()):
+            os.kill(pid, signal.SIGKILL)
+        process.communicate()
+        raise

@@ -15,8 +15,8 @@ import pytest
 from mounts import daemons, holders, is_running, mount_rows
 from patience import PATIENCE_S, wait_until
 from processes import thread_names
-from program_runs import assert_refused, run
-from skips import needs_root
+from program_runs import assert_refused, complaint_of, run
+from skips import needs_root, passes_signals_on
 from stores import HELLO, read_hello
 from system_calls import errno_of
 
@@ -183,11 +183,7 @@ def test_daemon_ends_by_signal(room, mounts, point, small_store, number):
     assert list(point.iterdir()) == []
 
 
-# The handler that passes the signal on is run by the thread sanitizer after the read(2) that it interrupts, which goes on.
-PASSES_SIGNALS = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan", reason="the sanitizer puts the handler of a signal off")
-
-
-@pytest.mark.parametrize("words", [pytest.param([], marks=PASSES_SIGNALS), ["-f"]])
+@pytest.mark.parametrize("words", [pytest.param([], marks=passes_signals_on), ["-f"]])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_ends_by_signal_while_it_waits_for_a_server(room, mounts, point, number, words):
     """Nothing listens at port 1. The command waits for the process that it has begun, and ends as that does."""
@@ -196,13 +192,7 @@ def test_ends_by_signal_while_it_waits_for_a_server(room, mounts, point, number,
     try:
         assert "no answer to 3 requests" in process.stderr.readline()
     finally:
-        process.send_signal(number)
-        try:
-            complaint = process.communicate(timeout=60)[1]
-        except subprocess.TimeoutExpired:
-            for pid in (*holders(point), *daemons(mounts.program, point)):
-                os.kill(pid, signal.SIGKILL)
-            raise
+        complaint = complaint_of(process, number, lambda: (*holders(point), *daemons(mounts.program, point)))
     assert (process.returncode, complaint) == (2, f"augurfs: stopped by {number.name}: there is no mount yet, and nothing is left\n")
     assert mount_rows(point) == []
 

@@ -10,7 +10,7 @@ from mounts import is_running
 from patience import wait_until
 from prefetching import DataSet
 from program_runs import NOBODY, as_user, run
-from skips import needs_root
+from skips import forks_a_namespace, needs_root
 
 pytestmark = needs_root
 
@@ -48,6 +48,7 @@ def test_umount_behind_the_last_read(room, mounts, point, data):
     assert busy_rounds(mounts, data, point, ["umount"], []) == []
 
 
+@forks_a_namespace
 def test_umount_behind_the_last_read_as_a_user(room, mounts, point, data, users_may_mount):
     users_may_mount.write_text("user_allow_other\n", encoding="ascii")
     os.chown(point, NOBODY, NOBODY)

@@ -115,6 +115,7 @@ def test_the_new_program_is_started_again(room, mounts, point, ctl, small_store)
     wait_until(lambda: not daemons(mounts.program, point) and not holders(point), "daemon and holder end")
 
 
+@pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan", reason="the sanitizer writes a file when it starts")
 def test_a_program_that_dies_at_its_turn(room, mounts, point, ctl, small_store):
     """L13: the program before goes on, when the new one was prepared and never served."""
     mounts.mount(small_store, point, f"log={room}/log")

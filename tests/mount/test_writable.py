@@ -10,10 +10,10 @@ import stat
 import subprocess
 
 import pytest
-from mounts import holders, is_running, mount_rows, statistics
+from mounts import daemons, holders, is_running, mount_rows, statistics
 from patience import wait_until
-from program_runs import NOBODY, as_user, assert_refused, run
-from skips import needs_root, no_error_at_a_crash, skip_without_overlay
+from program_runs import NOBODY, as_user, assert_refused, complaint_of, run
+from skips import needs_root, no_error_at_a_crash, passes_signals_on, skip_without_overlay
 from stores import pack
 from system_calls import errno_of
 from test_overlay import contents, source, train  # noqa: F401
@@ -224,6 +224,7 @@ def test_a_mount_that_fails_leaves_nothing(room, scratch, mounts, point, store, 
             assert not os.path.ismount(point) and not mounted_below(scratch)
 
 
+@passes_signals_on
 def test_a_mount_that_is_stopped_leaves_nothing(scratch, mounts, point):
     """Ctrl-C while it waits for a server; nothing listens at port 1."""
     command = mounts.words("http://127.0.0.1:1/store", point, ["no-sign-request", "io-timeout=600", f"writable={scratch}/w"])
@@ -232,8 +233,7 @@ def test_a_mount_that_is_stopped_leaves_nothing(scratch, mounts, point):
         assert "no answer to 3 requests" in process.stderr.readline()
         assert (scratch / "w" / "upper").is_dir()
     finally:
-        process.send_signal(signal.SIGINT)
-        complaint = process.communicate(timeout=60)[1]
+        complaint = complaint_of(process, signal.SIGINT, lambda: (*holders(scratch / "w" / "lower"), *daemons(mounts.program, point)))
     assert process.returncode == 2 and "nothing is left" in complaint
     wait_until(lambda: not (scratch / "w").exists() and not helpers(scratch), lambda: list(scratch.rglob("*")))
 
