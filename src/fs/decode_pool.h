@@ -17,7 +17,7 @@ namespace augur {
 // DecodePool runs work that takes milliseconds of processor time, so that threads that answer requests or complete
 // reads need not. Work for readers goes before work that is only predicted. It also has threads of its own, so that it
 // never waits for the latter. Within each class, first come, first served. Safe from any thread. Work must not wait for
-// other work: that could last for ever. The queues have no maximum of their own: RenderedFiles adds work only for
+// other work: that could last for ever. The queues have no maximum of their own. RenderedFiles adds work only for
 // images that have memory of its budget, and work that is only predicted for ahead() + 1 images at a time.
 class DecodePool {
  public:

@@ -140,7 +140,7 @@ class RenderedFiles {
   mutable Mutex mu_{LockRank::kMiddle};
   CondVar idle_;
   std::unordered_map<Key, JobRef, HashOfKey> jobs_ AUGUR_GUARDED_BY(mu_);  // asked for and not rendered yet
-  // Of these, those without memory yet: one for each file that READs wait for, and one for each file for which no
+  // Those of these without memory yet. One for each file that READs wait for, and one for each file for which no
   // reader waits and the prefetch has memory.
   std::deque<JobRef> waiting_ AUGUR_GUARDED_BY(mu_);
   std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);

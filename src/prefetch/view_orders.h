@@ -32,7 +32,7 @@ class ViewOrders {
   uint32_t next_view() const { return orders_.front().first; }
 
  private:
-  // At most kOrdersMax, and what was left of the orders of one view.
+  // At most kOrdersMax, and the rests of the orders of one view.
   std::deque<std::pair<uint32_t, SharedOrder>> orders_;
 };
 
