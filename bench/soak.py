@@ -284,6 +284,8 @@ def main(words):
     soak = Soak(os.environ[INSIDE], options)
     # In a /run of its own: who removes the folder elsewhere would take the mount on it away here, too (rmdir(2) does).
     run("mount", "-t", "tmpfs", "-o", "mode=0755", "augur-soak", "/run")
+    # libfaketime leaves two files a process there, when the process is killed.
+    run("mount", "-t", "tmpfs", "-o", "mode=1777", "augur-soak", "/dev/shm")
     soak.shared_memory.mkdir(mode=0o700)
     run("mount", "-t", "tmpfs", "-o", f"size={SHARED_MIB}M,mode=0700", "augur-soak", soak.shared_memory)
     good = False

@@ -29,14 +29,21 @@ def run(work, *words):
     return subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
 
 
+def clocks():
+    """What libfaketime keeps of processes."""
+    return sorted(path.name for path in pathlib.Path("/dev/shm").glob("*faketime*"))
+
+
 @needs_root
 def test_a_short_soak(tmp_path):
+    before = clocks()
     done = run(tmp_path, "--minutes", "0.4", "--seed", "1", "--only", "kill", "restart", "reload", "disk_errors", "drop")
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report").read_text())
     assert set(report["faults"]) == {"kill", "restart", "reload", "disk_errors", "drop"} and report["restarts"] > 0
     assert report["compared"] > 0 and report["problems"] == []
     assert all(report["readers"][kind]["reads"] > 0 for kind in soak.READERS), report
+    assert clocks() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report"] and str(tmp_path) not in pathlib.Path("/proc/self/mountinfo").read_text()
 
 
