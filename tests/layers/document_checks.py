@@ -17,7 +17,7 @@ CODE_BLOCK = re.compile(r"^```.*?^```\s*$", re.MULTILINE | re.DOTALL)
 def prose(text, colon_ends=False):
     """Sentences of the running text: without code blocks, tables, headings and what stands in backticks. `colon_ends`: a colon or
     semicolon ends a sentence, too, as in a message ("what: cause; cure")."""
-    end = r"(?<=[.!?])\s+|:\s+|;\s+" if colon_ends else r"(?<=[.!?])\s+"
+    end = r"(?<=[.!?])\s+" + (r"|[:;]\s+" if colon_ends else "")
     text = CODE_BLOCK.sub("\n", text)
     lines = ["\n" if re.match(r"\s*(\||#)", line) else line for line in text.splitlines()]
     text = "\n".join(lines)

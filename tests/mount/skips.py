@@ -15,16 +15,19 @@ def not_over_uring(reason):
     return pytest.mark.skipif(TRANSPORT == "uring", reason=f"over io_uring {reason}")
 
 
+def not_under(sanitizer, reason):
+    """A test that cannot hold under "asan" or "tsan": what of the sanitizer's own keeps it from that."""
+    return pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == sanitizer, reason=f"the sanitizer's {reason}")
+
+
 no_error_at_a_crash = not_over_uring("a crash may cost a reader ECANCELED (SEMANTICS.md, L16)")
 measures_memory = pytest.mark.skipif("AUGUR_SANITIZER" in os.environ,
                                      reason="a sanitizer's own memory cannot be told from the daemon's")
-dumps_core = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "asan", reason="a sanitizer's handler of signals writes no core")
+dumps_core = not_under("asan", "handler of signals writes no core")
 # The command that waits for its child reads a pipe, and passes signals on. The sanitizer puts its handler off until read(2) ends.
-passes_signals_on = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan", reason="a sanitizer puts handlers of signals off")
-forks_a_namespace = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan",
-                                       reason="a process with the sanitizer's own thread gets no user namespace (unshare(2), EINVAL)")
-looks_at_all_threads = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan",
-                                          reason="a thread of the sanitizer's own is older than what the daemon gives up")
+passes_signals_on = not_under("tsan", "handler of signals runs only after the call that they interrupt")
+forks_a_namespace = not_under("tsan", "own thread keeps a process from a user namespace (unshare(2), EINVAL)")
+looks_at_all_threads = not_under("tsan", "own thread is older than what the daemon gives up")
 
 
 def skip_without_overlay(folder):

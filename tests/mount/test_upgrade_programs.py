@@ -7,14 +7,13 @@ import re
 import shutil
 import signal
 
-import pytest
 from kernel_caches import drop_caches
 from mounts import daemons, holders
 from patience import wait_until
 from prefetching import Prediction, log_of
 from program_runs import NOBODY, run
 from restart_fixtures import assert_goes_on, assert_served_again, restart, script, shared_state
-from skips import needs_root
+from skips import needs_root, not_under
 from stores import HELLO, read_hello
 
 pytestmark = needs_root
@@ -115,7 +114,7 @@ def test_the_new_program_is_started_again(room, mounts, point, ctl, small_store)
     wait_until(lambda: not daemons(mounts.program, point) and not holders(point), "daemon and holder end")
 
 
-@pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan", reason="the sanitizer writes a file when it starts")
+@not_under("tsan", "start writes a file")
 def test_a_program_that_dies_at_its_turn(room, mounts, point, ctl, small_store):
     """L13: the program before goes on, when the new one was prepared and never served."""
     mounts.mount(small_store, point, f"log={room}/log")
@@ -140,7 +139,7 @@ fi
 exec "{program}" "$@"''')
 
 
-@pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "asan", reason="the sanitizer takes descriptors itself, to look at memory")
+@not_under("asan", "look at memory takes descriptors")
 def test_a_program_that_runs_short_wherever_it_may(room, mounts, point, ctl, small_store):
     """L12, L13: with more and more descriptors, until it has its log at its turn and cannot begin to serve. Then another daemon goes
     on, the mount stays, and no upgrade is told."""
