@@ -12,6 +12,7 @@
 namespace augur {
 namespace {
 
+// VariantsAreTriedTwiceWithReadsEnough has both.
 constexpr uint32_t kPassesOfVariants = 2;
 constexpr uint64_t kReadsToTryVariantsAgain = 8;  // times as many
 // A search that an epoch's end broke off sooner has not failed.

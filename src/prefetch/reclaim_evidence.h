@@ -43,6 +43,7 @@ class ReclaimEvidence {
   }
 
  private:
+  // One read in sixteen, of 1,024 reads (ABurstOfLostFilesCountsForFourEpochs).
   static constexpr uint64_t kGoneMax = 64;
   static constexpr uint64_t kGonePlaces = 1024;
   // After a burst nothing is left for reuse for this number of reads, for each file that the planner knows.
