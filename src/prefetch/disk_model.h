@@ -60,6 +60,8 @@ class DiskModel {
   // Bytes a second when they are read in large pieces.
   double bytes_per_second() const { return 1e6 / byte_us(); }
   bool known() const { return windows_ >= kWindowsToKnow; }
+  // Limits are enforced in slices. Then only reads that wait for the end of one teach what the disk costs.
+  bool has_pauses() const { return pauses_; }
   // The time of a read that waits for no other one; 0: not known. From a server it is the quickest of all: the first
   // ones, which alone wait for no other, open connections.
   uint64_t round_trip_us() const { return far_ ? quickest_us_ : round_trip_.us(); }

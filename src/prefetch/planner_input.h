@@ -35,7 +35,8 @@ struct PlannerLimits {
   double under_way_us = 50'000;
   double urgent_under_way_us = 100'000;
   // Until the model has measured the disk, for no more than this of its guess. Where an order was just found, its
-  // reader waits for all that is under way: of 60 MB he would wait 30 ms on a disk of 2 GB/s.
+  // reader waits for all that is under way: of 60 MB he would wait 30 ms on a disk of 2 GB/s. Not where the disk has
+  // pauses: there the model would learn nothing.
   double unknown_under_way_us = 8'000;
   uint64_t under_way_bytes_min = 0;  // whatever the model says of their cost
   // An urgent read may be as long as this, with its neighbours, whatever the model says of its cost.

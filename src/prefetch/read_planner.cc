@@ -44,7 +44,8 @@ bool ReadPlanner::IsDiskBusy(bool urgent) const {
   double under_way_us = in_.mode.in_regions() ? kUnderWayRegionsUs
                         : urgent              ? in_.limits.urgent_under_way_us
                                               : in_.limits.under_way_us;
-  if (!in_.disk.known()) under_way_us = std::min(under_way_us, in_.limits.unknown_under_way_us);
+  const bool is_guess = !in_.disk.known() && !in_.disk.has_pauses();
+  if (is_guess) under_way_us = std::min(under_way_us, in_.limits.unknown_under_way_us);
   const double enough_us = static_cast<double>(round_trip_us) + under_way_us;
   const uint64_t bytes = staging.reading_bytes();
   return reads >= 2 && bytes >= in_.limits.under_way_bytes_min && in_.disk.CostUs(reads, bytes) >= enough_us;
