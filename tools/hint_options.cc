@@ -62,7 +62,7 @@ std::vector<Option> SamplerOptions() {
       SamplerFlag("drop-last", "leave out the samples that do not fill all ranks, and do not pad", {}),
       SamplerFlag("same-epoch", "every epoch is drawn as epoch 0 is", "For a script that does not call set_epoch."),
       SamplerNumber("batch-size", 1, UINT32_MAX, "samples of a batch of one rank",
-                    "Needed where ranks take whole batches in turn (accelerate, transformers)."),
+                    "Needed where ranks take whole batches in turn (accelerate, transformers, fairseq)."),
       SamplerFlag("split-batches", "--batch-size is of all ranks, and each takes its slice",
                   "As split_batches of accelerate."),
       SamplerNumber("position", 0, SamplerHint::kPositionMax,

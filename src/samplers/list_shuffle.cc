@@ -2,7 +2,9 @@
 #include "samplers/list_shuffle.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -10,6 +12,7 @@
 #include "samplers/numpy_random.h"
 #include "samplers/python_random.h"
 #include "samplers/sampler_registry.h"
+#include "samplers/torch_recipes.h"
 
 namespace augur {
 namespace {
@@ -91,10 +94,20 @@ ListShuffleSampler Fairseq(uint64_t seed, uint32_t batch_samples) {
       {.seed = seed, .epochs = ListEpochs::kSeedPlusEpoch, .batch_samples = batch_samples, .name = "fairseq batches"});
 }
 
+// With distributed=True FFCV shuffles by torch's DistributedSampler, whose seed is then 0 unless given.
+SamplerResult MakeFfcv(const SamplerHint& hint) {
+  if (hint.world_size == 1) {
+    return MakeListShuffle<ListShuffler::kNumpyGenerator, ListEpochs::kSeedPlusEpoch>(hint);
+  }
+  TorchRecipe recipe = FreshSeedRecipe("FFCV DistributedSampler", hint.seed.value_or(0), hint.same_epoch ? 0 : 1);
+  recipe.shape = {.multiple = hint.world_size};
+  return std::shared_ptr<const Sampler>(MakeTorchSampler(std::move(recipe)));
+}
+
 constexpr NamedSampler kListLibraryNames[] = {
     {.name = "ffcv",
-     .what = "FFCV's OrderOption.RANDOM, seed + epoch",
-     .make = MakeListShuffle<ListShuffler::kNumpyGenerator, ListEpochs::kSeedPlusEpoch>},
+     .what = "FFCV's OrderOption.RANDOM, seed + epoch; several ranks: DistributedSampler, seed 0 unless given",
+     .make = MakeFfcv},
     {.name = "datasets",
      .what = "Hugging Face datasets, Dataset.shuffle(seed)",
      .make = MakeListShuffle<ListShuffler::kNumpyGenerator, ListEpochs::kOnce>},
@@ -103,7 +116,8 @@ constexpr NamedSampler kListLibraryNames[] = {
      .make = [](const SamplerHint& hint) -> SamplerResult {
        // fairseq counts its epochs from 1.
        return SharedSampler(Fairseq(hint.seed.value_or(1) + 1, static_cast<uint32_t>(hint.batch.value_or(1))));
-     }},
+     },
+     .share = RankSubset::Kind::kBatches},
 };
 
 void AddKnownListLibraries(std::vector<KnownSampler>* known) {

@@ -15,7 +15,7 @@ namespace augur {
 struct RankSubset {
   enum class Kind {
     kStrided,  // place p is rank p mod world_size's: DistributedSampler and all that follow it
-    kBatches,  // batch b is rank b mod world_size's: BatchSamplerShard of accelerate, transformers
+    kBatches,  // batch b is rank b mod world_size's: BatchSamplerShard of accelerate, fairseq
     kSlices,   // each batch is cut into equal slices, one a rank: the same with split_batches
     kPiece,    // one contiguous piece of the order: a shard of DALI's, Hugging Face datasets' shard
   };

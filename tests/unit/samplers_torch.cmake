@@ -4,6 +4,7 @@ augur_test(samplers_torch
   unit/samplers/mt19937_test.cc
   unit/samplers/sampler_description_test.cc
   unit/samplers/rank_subset_test.cc
+  unit/samplers/recorded_orders_test.cc
   unit/samplers/sampler_registry_test.cc
   unit/samplers/torch_permutation_test.cc
   unit/samplers/torch_sampler_test.cc
