@@ -89,6 +89,46 @@ TEST(DaliFileSampler, EpochsAfterEpoch) {
             Taken(DaliFileSampler({.epochs = Epochs::kAfterEpoch1}), 500));
 }
 
+// DALI 1.53 and 1.23, readers.file(shuffle_after_epoch=True) of 10 files, one shard, then shard 1 of 3: recorded.
+TEST(DaliFileSampler, Dali1Recorded) {
+  using Epochs = DaliFileSampler::Epochs;
+  for (const auto way : {StdShuffle::kLibstdcxx11, StdShuffle::kLibstdcxx7}) {
+    const DaliFileSampler whole({.epochs = Epochs::kAfterEpoch1, .way = way});
+    EXPECT_EQ(Taken(whole, 10, 0), (IndexOrder{1, 2, 7, 0, 6, 4, 5, 8, 9, 3}));
+    EXPECT_EQ(Taken(whole, 10, 1), (IndexOrder{7, 6, 2, 0, 3, 4, 5, 8, 9, 1}));
+    EXPECT_EQ(Taken(whole, 10, 2), (IndexOrder{4, 2, 7, 9, 8, 1, 3, 0, 6, 5}));
+    // Files 1, 4 and 7 of the order of three shards.
+    const IndexOrder shards = Taken(DaliFileSampler({.epochs = Epochs::kAfterEpoch1, .shards = 3, .way = way}), 10, 0);
+    EXPECT_EQ((IndexOrder{shards[1], shards[4], shards[7]}), (IndexOrder{0, 6, 4}));
+  }
+  // 1.53 with enable_checkpointing, which 1.23 does not have.
+  const DaliFileSampler checkpointing({.epochs = Epochs::kAfterEpoch1, .checkpointing = true});
+  EXPECT_EQ(Taken(checkpointing, 10, 0), (IndexOrder{1, 2, 7, 0, 6, 4, 5, 8, 9, 3}));
+  EXPECT_EQ(Taken(checkpointing, 10, 1), (IndexOrder{2, 4, 1, 3, 9, 5, 6, 7, 8, 0}));
+  EXPECT_EQ(Taken(checkpointing, 10, 2), (IndexOrder{5, 2, 0, 8, 7, 9, 4, 3, 1, 6}));
+}
+
+// The first 12 of 66,536 files, for which the two ways of std::shuffle differ: recorded, DALI 1.53 (built by GCC 14)
+// and 1.23 (by GCC 10.2). random_shuffle=True, then both first epochs of shuffle_after_epoch=True.
+TEST(DaliFileSampler, LongListsRecordedOfBothCompilers) {
+  using Epochs = DaliFileSampler::Epochs;
+  const auto first = [](Epochs epochs, StdShuffle way, uint64_t epoch) {
+    return Taken(DaliFileSampler({.epochs = epochs, .way = way}), 66536, epoch, 12);
+  };
+  EXPECT_EQ(first(Epochs::kOnce, StdShuffle::kLibstdcxx11, 0),
+            (IndexOrder{14022, 65893, 4767, 37944, 42924, 24812, 34586, 65034, 43369, 11806, 36280, 25885}));
+  EXPECT_EQ(first(Epochs::kAfterEpoch1, StdShuffle::kLibstdcxx11, 0),
+            (IndexOrder{15619, 51867, 3774, 5047, 24494, 8032, 49021, 40194, 51167, 4861, 30814, 27554}));
+  EXPECT_EQ(first(Epochs::kAfterEpoch1, StdShuffle::kLibstdcxx11, 1),
+            (IndexOrder{7588, 60689, 17083, 1875, 13224, 54881, 45119, 61287, 19767, 16813, 19305, 39122}));
+  EXPECT_EQ(first(Epochs::kOnce, StdShuffle::kLibstdcxx7, 0),
+            (IndexOrder{14022, 65893, 4767, 37944, 42923, 24812, 34586, 65034, 43368, 11806, 36280, 25885}));
+  EXPECT_EQ(first(Epochs::kAfterEpoch1, StdShuffle::kLibstdcxx7, 0),
+            (IndexOrder{15619, 51867, 3774, 5047, 24494, 8032, 49021, 40194, 51167, 4861, 30814, 27554}));
+  EXPECT_EQ(first(Epochs::kAfterEpoch1, StdShuffle::kLibstdcxx7, 1),
+            (IndexOrder{7588, 60689, 17083, 1875, 54819, 15099, 45119, 14875, 19767, 16813, 19305, 39122}));
+}
+
 TEST(KerasImageSampler, PartsAreCutOffTheShuffledList) {
   using Part = KerasImageSampler::Part;
   const auto taken = [](Part part, bool second) {
