@@ -341,6 +341,48 @@ def test_lightning_distributed_sampler(order):
             assert order(1003, epoch, "lightning", *words) == interleaved([list(sampler) for sampler in samplers])
 
 
+class Numbered(torch.utils.data.Dataset):
+    """Samples that are their own indices. timm's create_loader gives it a transform, which it does not use."""
+
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __len__(self):
+        return self.samples
+
+    def __getitem__(self, index):
+        return index
+
+
+def timm_loader(samples, **options):
+    """The loader of training, as train.py makes it. It drops a last batch that is not full, so batches have one sample."""
+    create_loader = pytest.importorskip("timm.data").create_loader
+    return create_loader(Numbered(samples), input_size=8, batch_size=1, is_training=True, use_prefetcher=False, **options)
+
+
+def test_timm_loader_on_several_devices(order, rng, monkeypatch):
+    for _ in range(10):
+        samples, world_size = rng.randint(1, 300), rng.choice((2, 3, 4, 8))
+        monkeypatch.setattr(torch.distributed, "get_world_size", lambda: world_size)
+        loaders = []
+        for rank in range(world_size):
+            monkeypatch.setattr(torch.distributed, "get_rank", lambda: rank)
+            loaders.append(timm_loader(samples, num_workers=0, distributed=True))
+        for epoch in (0, 1, rng.randrange(300)):
+            for loader in loaders:
+                loader.sampler.set_epoch(epoch)
+            ranks = [epochs(loader, 1)[0] for loader in loaders]
+            assert order(samples, epoch, "timm", "--world-size", world_size) == interleaved(ranks), (samples, world_size, epoch)
+
+
+@pytest.mark.parametrize(("workers", "words"), [(0, []), (2, ["--stride", 2])])
+def test_timm_loader_on_one_device(order, workers, words):
+    """Its workers are persistent ones."""
+    torch.manual_seed(42)
+    for epoch, indices in enumerate(epochs(timm_loader(301, num_workers=workers), 3)):
+        assert order(301, epoch, "timm", "--seed", 42, *words) == indices, epoch
+
+
 def test_timm_samplers(order, rng):
     module = pytest.importorskip("timm.data.distributed_sampler")
     for _ in range(50):
