@@ -8,8 +8,8 @@ WORDS_MAX = 30  # in a sentence
 # Words that stand for a thing without naming it, and idiom that a reader whose English is plain does not know.
 BANNED = ("nobody", "somebody", "so many", "so much", "as far as", "for the sake of", "held against", "bear out", "what is",
           "what was", "who is", "who was", "thereof", "hitherto", "put out", "puts out", "dear", "of its own accord")
-# In a message, "what is" is no subject: "unmount what is there".
-BANNED_IN_MESSAGES = tuple(phrase for phrase in BANNED if not phrase.startswith("what "))
+# In a message or the cell of a table, "what is" is no subject: "unmount what is there".
+BANNED_IN_FRAGMENTS = tuple(phrase for phrase in BANNED if not phrase.startswith("what "))
 FOLDERS = ("src", "include", "tools", "tests", "bench", "packaging", "cmake")
 CODE_BLOCK = re.compile(r"^```.*?^```\s*$", re.MULTILINE | re.DOTALL)
 
@@ -27,6 +27,12 @@ def prose(text, colon_ends=False):
         for sentence in re.split(end, " ".join(paragraph.split())):
             if sentence:
                 yield sentence
+
+
+def table_cells(text):
+    """The cells of all tables, each a paragraph: `prose` leaves them out."""
+    rows = [line.strip().strip("|") for line in CODE_BLOCK.sub("\n", text).splitlines() if line.lstrip().startswith("|")]
+    return "\n\n".join(cell.strip() for row in rows for cell in row.split(" | "))
 
 
 def help_text(text):

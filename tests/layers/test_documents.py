@@ -47,8 +47,9 @@ def test_names_only_files_that_are_there(name):
 @pytest.mark.parametrize("name", PLAIN)
 def test_is_plain_english(name):
     text = read(name)
-    assert not checks.long_sentences(text)
-    assert not checks.banned_words(text)
+    cells = checks.table_cells(text)
+    assert not checks.long_sentences(text) + checks.long_sentences(cells)
+    assert not checks.banned_words(text) + checks.banned_words(cells, checks.BANNED_IN_FRAGMENTS)
     assert not checks.long_lines(text, COLUMNS_MAX, tables=False)
 
 
@@ -72,7 +73,7 @@ def test_messages_are_plain_english():
     texts = [(name, text) for name in names for text in checks.messages(read(name))]
     assert len(texts) > 1000
     assert not [(name, found) for name, text in texts
-                if (found := checks.long_sentences(text, colon_ends=True) + checks.banned_words(text, checks.BANNED_IN_MESSAGES))]
+                if (found := checks.long_sentences(text, colon_ends=True) + checks.banned_words(text, checks.BANNED_IN_FRAGMENTS))]
 
 
 def test_the_readmes_are_short():
@@ -126,11 +127,13 @@ def test_the_checks_catch_what_they_are_for(tmp_path):
     assert not checks.long_sentences("one " * 20 + "list:\n- " + "two " * 20 + "\n- " + "three " * 20)
     assert list(checks.prose("A: b; c! D? E.\n\nF\n1. G")) == ["A: b; c!", "D?", "E.", "F", "G"]
     assert list(checks.prose("a: b; c. D", colon_ends=True)) == ["a", "b", "c.", "D"]
+    assert checks.table_cells("Text.\n\n| a | b |\n|---|---|\n| `x` | " + "one " * 31 + "|\n").split("\n\n")[:2] == ["a", "b"]
+    assert checks.long_sentences(checks.table_cells("| `x` | " + "one " * 31 + "|\n"))
     assert checks.banned_words("A file that nobody reads.") and not checks.banned_words("A `nobody` user.\n| nobody |")
     assert checks.messages('#include "a.h"\n// "no"\nf("one "  // "no"\n  "two", "\\"");') == ["one two", '\\"']
     assert checks.comments("// a\n//  b\nint c;  // d\n") == "a\n b\n\nd"
-    assert checks.banned_words("read by nobody", checks.BANNED_IN_MESSAGES)
-    assert not checks.banned_words("what is there", checks.BANNED_IN_MESSAGES)
+    assert checks.banned_words("read by nobody", checks.BANNED_IN_FRAGMENTS)
+    assert not checks.banned_words("what is there", checks.BANNED_IN_FRAGMENTS)
     assert checks.promises("- **L1** a\n  b\n- **L2** c") == ["L1", "L2"]
     assert checks.named_promises('def test_a():\n    """L1: a,\n    R3"""\n    b = "L2"  # K1\n') == {"L1", "R3", "K1"}
     assert checks.named_promises('// L1 to L3: a\nTEST(A, B) { f("L4"); }') == {"L1", "L2", "L3"}
