@@ -13,8 +13,10 @@
 namespace augur {
 namespace {
 
-// What waits to be written down as wrong; a disk that gives back nothing but rubbish must not fill the memory.
-constexpr size_t kForgottenMax = 4096;
+DiskCacheOptions Completed(DiskCacheOptions options) {
+  if (options.segment_bytes == 0) options.segment_bytes = DiskCache::SegmentBytes(options.bytes_max);
+  return options;
+}
 
 }  // namespace
 
@@ -27,11 +29,14 @@ uint64_t DiskCache::SegmentBytes(uint64_t bytes_max) {
 }
 
 DiskCache::DiskCache(Options options, DiskCacheFolder folder)
-    : options_(std::move(options)),
-      segment_bytes_(options_.segment_bytes != 0 ? options_.segment_bytes : SegmentBytes(options_.bytes_max)),
+    : options_(Completed(std::move(options))),
       opened_ns_(Now()),
       folder_(std::move(folder)),
-      index_(options_.index_bytes_max) {}
+      index_(options_.index_bytes_max),
+      segments_(folder_, index_),
+      filler_(options_, folder_, segments_),
+      watch_(options_, folder_, index_, segments_),
+      eviction_(options_.bytes_max, folder_, segments_) {}
 
 Result<std::unique_ptr<DiskCache>> DiskCache::Open(const Options& options, std::vector<std::string>& notes) {
   if (options.folder.empty()) return Status(Code::kInvalid, "no folder for cached files: name one");
@@ -45,23 +50,18 @@ Result<std::unique_ptr<DiskCache>> DiskCache::Open(const Options& options, std::
   if (!cache->folder_.writable().ok()) {
     notes.push_back("nothing is added to the cached files: " + cache->folder_.writable().text());
   } else {
-    cache->HoldToBound(notes);
+    cache->eviction_.HoldToBound(cache->Run(), notes);
   }
-  cache->Look(notes);
+  cache->watch_.Look(cache->Now(), notes);
   return cache;
 }
 
 DiskCache::~DiskCache() {
   const MutexLock lock(look_mu_);
-  KillForgotten();
-  const std::vector<SegmentRef> segments = [this] {
-    const MutexLock segments_lock(segments_mu_);
-    return segments_;
-  }();
+  segments_.KillForgotten();
   const int64_t now_ns = Now();
-  for (const SegmentRef& segment : segments) {
-    if (segment) segment->FlushUsage(now_ns, INT64_MAX);  // the time of use, for those who come later
-  }
+  // The time of use, for those who come later.
+  for (const DiskCacheSegments::Ref& segment : segments_.All()) segment->FlushUsage(now_ns, INT64_MAX);
 }
 
 int64_t DiskCache::Now() const {
@@ -70,19 +70,22 @@ int64_t DiskCache::Now() const {
       .count();
 }
 
+DiskCacheRun DiskCache::Run() const {
+  return {.opened_ns = opened_ns_,
+          .now_ns = Now(),
+          .lookups = found_.load(std::memory_order_relaxed) + missed_.load(std::memory_order_relaxed),
+          .segments = 0,
+          .lookups_per_segment = options_.lookups_per_segment};
+}
+
 uint64_t DiskCache::Place::BlockBytes(size_t block) const {
   AUGUR_CHECK(block < sums.size());
   return std::min(key.size - block * kDiskCacheBlockBytes, kDiskCacheBlockBytes);
 }
 
-DiskCache::SegmentRef DiskCache::Get(uint32_t number) const {
-  const MutexLock lock(segments_mu_);
-  return segments_[number];
-}
-
 std::optional<DiskCache::Place> DiskCache::Find(const DiskCacheKey& key) {
   if (std::optional<DiskCacheIndex::Where> where = index_.Find(key)) {
-    if (const SegmentRef segment = Get(where->segment)) {
+    if (const DiskCacheSegments::Ref segment = segments_.Get(where->segment)) {
       segment->MarkUsed();
       found_.fetch_add(1, std::memory_order_relaxed);
       return Place{.key = key,
@@ -103,10 +106,25 @@ bool DiskCache::Check(const Place& place, size_t block, std::span<const std::byt
 }
 
 void DiskCache::Forget(const Place& place) {
-  if (!index_.Erase(place.key, place.segment, static_cast<uint32_t>(place.offset / kDiskCachePageBytes))) return;
-  forgotten_count_.fetch_add(1, std::memory_order_relaxed);
-  const MutexLock lock(forgotten_mu_);
-  if (forgotten_.size() < kForgottenMax) forgotten_.push_back(place);
+  if (segments_.Forget(place.key, place.segment, static_cast<uint32_t>(place.offset / kDiskCachePageBytes))) {
+    forgotten_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+Status DiskCache::InsertAbsent(const DiskCacheKey& key, DiskCacheWriter::Pieces pieces) {
+  const int64_t now_ns = Now();
+  Status no_room(Code::kNoSpace, "there is no room for it now");
+  if (key.size == 0 || key.size > kDiskCacheFileBytesMax) return no_room;
+  if (!index_.HasRoom(key)) {
+    index_.LeaveOut();
+    return no_room;
+  }
+  if (!folder_.writable().ok() || filler_.IsTooSoon(key.size, now_ns)) return no_room;
+  if (!filler_.Fits(key.size)) {
+    const MutexLock lock(look_mu_);
+    AUGUR_TRY(filler_.Next(key.size, Run(), eviction_));
+  }
+  return filler_.Append(key, pieces, now_ns);
 }
 
 DiskCache::Inserted DiskCache::Insert(const DiskCacheKey& key, DiskCacheWriter::Pieces pieces) {
@@ -115,47 +133,25 @@ DiskCache::Inserted DiskCache::Insert(const DiskCacheKey& key, DiskCacheWriter::
   AUGUR_CHECK(bytes == key.size);
   const MutexLock lock(write_mu_);
   if (index_.Contains(key)) return Inserted::kPresent;
-
-  const auto refuse = [&](const Status& cause, int64_t now_ns, uint64_t from_bytes) AUGUR_REQUIRES(write_mu_) {
-    refused_ns_ = now_ns;
-    refused_bytes_ = from_bytes;
-    const MutexLock counters_lock(counters_mu_);
-    if (cause.code() == Code::kNoSpace || cause.code() == Code::kBusy) {
-      ++counters_.no_room;
-      return Inserted::kNoRoom;
-    }
-    ++counters_.failed;
-    failure_ = cause;
-    return Inserted::kFailed;
-  };
-  const int64_t now_ns = Now();
-  const int64_t pace_ns = int64_t{options_.look_ms} * 1'000'000;
-  const bool too_soon = refused_ns_ != 0 && now_ns >= refused_ns_ && now_ns - refused_ns_ < pace_ns;
-  bool fits = bytes > 0 && bytes <= kDiskCacheFileBytesMax;
-  if (fits && !index_.HasRoom(key)) {
-    index_full_ = true;
-    fits = false;
+  const Status status = InsertAbsent(key, pieces);
+  const MutexLock counters_lock(counters_mu_);
+  if (status.ok()) {
+    ++counters_.inserted;
+    counters_.inserted_bytes += bytes;
+    return Inserted::kYes;
   }
-  if (!fits || !folder_.writable().ok() || (too_soon && bytes >= refused_bytes_)) {
-    const MutexLock counters_lock(counters_mu_);
+  if (status.code() == Code::kNoSpace || status.code() == Code::kBusy) {
     ++counters_.no_room;
     return Inserted::kNoRoom;
   }
-  if (writer_ && !Get(writer_number_)) writer_.reset();  // another process has removed its segment
-  if (!writer_ || !writer_->Fits(bytes)) {
-    if (const Status status = NextSegment(bytes); !status.ok()) return refuse(status, now_ns, bytes);
-  }
-  const Result<DiskCacheWriter::Written> written = writer_->Append(key, pieces);
-  if (!written.ok()) {
-    writer_.reset();
-    return refuse(written.status(), now_ns, 0);
-  }
-  index_.Insert(key, writer_number_, written->first_page, written->sums);
-  if (const SegmentRef segment = Get(writer_number_)) segment->MarkUsed();
-  const MutexLock counters_lock(counters_mu_);
-  ++counters_.inserted;
-  counters_.inserted_bytes += bytes;
-  return Inserted::kYes;
+  ++counters_.failed;
+  failure_ = status;
+  return Inserted::kFailed;
+}
+
+bool DiskCache::Refresh(std::vector<std::string>& notes) {
+  const MutexLock lock(look_mu_);
+  return watch_.Look(Now(), notes);
 }
 
 Status DiskCache::failure() const {
@@ -170,12 +166,14 @@ DiskCacheCounters DiskCache::counters() const {
     counters = counters_;
   }
   counters.files = index_.file_count();
+  counters.bytes = segments_.folder_bytes;
+  counters.segments = segments_.count();
   counters.memory_bytes = index_.memory_bytes();
   counters.found = found_.load(std::memory_order_relaxed);
   counters.missed = missed_.load(std::memory_order_relaxed);
-  counters.forgotten = forgotten_count_.load(std::memory_order_relaxed);
-  const MutexLock lock(segments_mu_);
-  for (const SegmentRef& segment : segments_) counters.segments += segment ? 1 : 0;
+  counters.forgotten = forgotten_.load(std::memory_order_relaxed);
+  counters.put_out = segments_.evicted;
+  counters.bad_entries = segments_.bad_entries;
   return counters;
 }
 

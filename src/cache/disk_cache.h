@@ -4,20 +4,23 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "augur/status.h"
 #include "base/mutex.h"
+#include "cache/disk_cache_eviction.h"
+#include "cache/disk_cache_file.h"
+#include "cache/disk_cache_filler.h"
 #include "cache/disk_cache_folder.h"
 #include "cache/disk_cache_index.h"
-#include "cache/disk_cache_segment.h"
+#include "cache/disk_cache_options.h"
+#include "cache/disk_cache_policy.h"
+#include "cache/disk_cache_segments.h"
+#include "cache/disk_cache_watch.h"
 #include "cache/disk_cache_writer.h"
 
 namespace augur {
@@ -52,22 +55,7 @@ class DiskCache {
  public:
   static constexpr uint64_t kBytesMin = 16 << 20;
 
-  struct Options {
-    std::string folder;
-    // What all segments in the folder may take together, other daemons' too. Each daemon keeps to its own bound; when
-    // it opens the folder, it evicts unused segments beyond that. So the least bound of all daemons holds then.
-    uint64_t bytes_max = 0;
-    // Memory of the index. Files beyond are not found, and not inserted.
-    uint64_t index_bytes_max = UINT64_MAX;
-    // Read and write with O_DIRECT where the file system takes it.
-    bool direct = true;
-
-    // Below: for tests; the defaults are right.
-    uint64_t segment_bytes = 0;         // 0: SegmentBytes(bytes_max)
-    uint32_t look_ms = 5000;            // between two looks at the folder: by Refresh, and after there was no room
-    uint32_t lookups_per_segment = 32;  // before a segment is evicted (DISK_CACHE.md)
-    std::function<int64_t()> now_ns;    // since 1970; empty: the system's clock
-  };
+  using Options = DiskCacheOptions;
 
   // A sixteenth of the bound, so that an eviction takes a small part. 256 MiB at most, as more makes no difference to
   // the disk. Above 256 GiB a 1,024th of the bound, as each segment takes a descriptor. Of the descriptors that the
@@ -134,66 +122,34 @@ class DiskCache {
   const std::string& folder() const { return folder_.path(); }
 
  private:
-  using Listing = std::vector<DiskCacheFolder::Segment>;
-  using SegmentRef = std::shared_ptr<DiskCacheSegment>;
-
   DiskCache(Options options, DiskCacheFolder folder);
   int64_t Now() const;
-  SegmentRef Get(uint32_t number) const AUGUR_EXCLUDES(segments_mu_);
-
-  // Keeping up with the folder (disk_cache_look.cc).
-  void Look(std::vector<std::string>& notes) AUGUR_REQUIRES(look_mu_);
-  void LookAt(const DiskCacheFolder::Segment& found, int64_t now_ns, std::vector<std::string>& notes)
-      AUGUR_REQUIRES(look_mu_);
-  uint32_t Add(const SegmentRef& segment) AUGUR_REQUIRES(look_mu_) AUGUR_EXCLUDES(segments_mu_);
-  void Drop(uint32_t number) AUGUR_REQUIRES(look_mu_) AUGUR_EXCLUDES(segments_mu_);
-  DiskCacheSegment::OnFile Indexer(uint32_t number);
-  void KillForgotten() AUGUR_REQUIRES(look_mu_) AUGUR_EXCLUDES(forgotten_mu_);
-  void NoteOnce(const std::string& name, const std::string& text, std::vector<std::string>& notes)
-      AUGUR_REQUIRES(look_mu_);
-
-  // Finding room for a file to insert (disk_cache_room.cc).
-  Status NextSegment(uint64_t file_bytes) AUGUR_REQUIRES(write_mu_) AUGUR_EXCLUDES(look_mu_);
-  bool AdoptSegment(uint64_t file_bytes, const Listing& listing, uint64_t room) AUGUR_REQUIRES(write_mu_, look_mu_);
-  Status MakeSegment(uint64_t file_bytes, Listing* listing, uint64_t* total) AUGUR_REQUIRES(write_mu_, look_mu_);
-  // The oldest segment that may go, removed. Its bytes; 0: there is none.
-  uint64_t PutOutOldest(Listing* listing, bool any_age) AUGUR_REQUIRES(look_mu_);
-  bool MayGo(const DiskCacheFolder::Segment& found, int64_t now_ns) const AUGUR_REQUIRES(look_mu_);
-  void HoldToBound(std::vector<std::string>& notes) AUGUR_REQUIRES(look_mu_);
+  DiskCacheRun Run() const;
+  Status InsertAbsent(const DiskCacheKey& key, DiskCacheWriter::Pieces pieces) AUGUR_REQUIRES(write_mu_)
+      AUGUR_EXCLUDES(look_mu_);
 
   // Constant after construction.
   const Options options_;
-  const uint64_t segment_bytes_;
   const int64_t opened_ns_;
-  DiskCacheFolder folder_;
+  const DiskCacheFolder folder_;
 
   // Own synchronization.
   DiskCacheIndex index_;
-  std::atomic<bool> index_full_ = false;  // a file was not inserted for that
+  DiskCacheSegments segments_;
   std::atomic<uint64_t> found_ = 0;
   std::atomic<uint64_t> missed_ = 0;
-  std::atomic<uint64_t> forgotten_count_ = 0;
+  std::atomic<uint64_t> forgotten_ = 0;
 
-  mutable Mutex write_mu_{LockRank::kOuter};
-  std::unique_ptr<DiskCacheWriter> writer_ AUGUR_GUARDED_BY(write_mu_);
-  uint32_t writer_number_ AUGUR_GUARDED_BY(write_mu_) = 0;  // of its segment
-  int64_t refused_ns_ AUGUR_GUARDED_BY(write_mu_) = 0;      // when there was no room, or a failure, last; 0: never
-  uint64_t refused_bytes_ AUGUR_GUARDED_BY(write_mu_) = 0;  // the file that it was for: smaller ones may fit
+  Mutex write_mu_{LockRank::kOuter};
+  DiskCacheFiller filler_ AUGUR_GUARDED_BY(write_mu_);
 
-  mutable Mutex look_mu_{LockRank::kMiddle};
-  std::map<std::string, uint32_t> numbers_ AUGUR_GUARDED_BY(look_mu_);  // of open segments, by name
-  std::set<std::string> noted_ AUGUR_GUARDED_BY(look_mu_);
-  int64_t looked_ns_ AUGUR_GUARDED_BY(look_mu_) = 0;
-
-  mutable Mutex segments_mu_;
-  std::vector<SegmentRef> segments_ AUGUR_GUARDED_BY(segments_mu_);  // by number; empty when gone, never used again
-
-  Mutex forgotten_mu_;
-  // For the next look, at most kForgottenMax: of further ones the segment is not told.
-  std::vector<Place> forgotten_ AUGUR_GUARDED_BY(forgotten_mu_);
+  // Held by those who look at the folder, or make, adopt or remove segments.
+  Mutex look_mu_{LockRank::kMiddle};
+  DiskCacheWatch watch_ AUGUR_GUARDED_BY(look_mu_);
+  DiskCacheEviction eviction_ AUGUR_GUARDED_BY(look_mu_);
 
   mutable Mutex counters_mu_;
-  DiskCacheCounters counters_ AUGUR_GUARDED_BY(counters_mu_);  // those that are not counted elsewhere
+  DiskCacheCounters counters_ AUGUR_GUARDED_BY(counters_mu_);  // those of Insert
   Status failure_ AUGUR_GUARDED_BY(counters_mu_);
 };
 

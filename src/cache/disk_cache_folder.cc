@@ -106,6 +106,12 @@ Result<std::vector<DiskCacheFolder::Segment>> DiskCacheFolder::List() const {
   return segments;
 }
 
+uint64_t DiskCacheFolder::BytesOf(const std::vector<Segment>& segments) {
+  uint64_t total = 0;
+  for (const Segment& segment : segments) total += segment.bytes;
+  return total;
+}
+
 // flock on the folder itself: no file that could be missing, and each open() has its own, as with the locks of
 // segments.
 DiskCacheFolder::Lock::Lock(const DiskCacheFolder& folder) : fd_(folder.fd()) {

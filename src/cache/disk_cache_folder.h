@@ -36,6 +36,7 @@ class DiskCacheFolder {
   static std::string NameOf(uint64_t id);
   // All files named like segments; whose they are is not looked at.
   Result<std::vector<Segment>> List() const;
+  static uint64_t BytesOf(const std::vector<Segment>& segments);
 
   // The room of the folder's disk, bytes.
   struct Room {

@@ -89,7 +89,7 @@ bool DiskCacheIndex::Insert(const DiskCacheKey& key, uint32_t segment, uint32_t 
   const MutexLock lock(part.mu);
   if (Lookup(part, key, mixed) != kNone) return false;
   if (!PartHasRoom(part, key.size)) {
-    left_out_.fetch_add(1, std::memory_order_relaxed);
+    LeaveOut();
     return false;
   }
   if (part.count >= part.buckets.size()) Grow(&part);

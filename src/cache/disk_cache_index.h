@@ -56,7 +56,9 @@ class DiskCacheIndex {
   bool HasRoom(const DiskCacheKey& key) const;
 
   uint64_t file_count() const;
-  // Files that Insert did not take because there was no room.
+  // Counts a file that was not given to Insert because there was no room.
+  void LeaveOut() { left_out_.fetch_add(1, std::memory_order_relaxed); }
+  // Files that were left out: by LeaveOut, or by Insert because there was no room.
   uint64_t left_out() const { return left_out_.load(std::memory_order_relaxed); }
   // Of items and buckets; about.
   uint64_t memory_bytes() const;

@@ -52,6 +52,7 @@ class DiskCacheSegment {
   uint64_t bad_entries() const { return bad_ + bad_tail_; }
   int64_t last_used_ns() const { return last_used_ns_; }  // in this run; 0: never
 
+  uint32_t number = 0;          // the cache's own, given by DiskCacheSegments
   int64_t seen_changed_ns = 0;  // DiskCacheFolder::Segment::changed_ns when the log was read last
 
  private:
