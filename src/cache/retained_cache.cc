@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cache/retained_cache_file.h"
+#include "cache/retained_cache_opener.h"
 #include "cache/retained_cache_parts.h"
 
 namespace augur {
@@ -33,6 +35,11 @@ void CopyPieces(RetainedCache::Pieces from, std::span<const std::span<std::byte>
 }
 
 }  // namespace
+
+Result<std::unique_ptr<RetainedCache>> RetainedCache::Open(const Options& options, std::vector<std::string>& notes) {
+  AUGUR_TRY_ASSIGN(parts, RetainedCacheOpener(options, notes).Open());
+  return std::unique_ptr<RetainedCache>(new RetainedCache(std::move(parts)));
+}
 
 RetainedCache::~RetainedCache() { parts_->Leave(); }
 
@@ -233,5 +240,12 @@ unsigned RetainedCache::attached() const {
   const MutexLock lock(parts_->mu);
   return static_cast<unsigned>(std::popcount(parts_->lock.LiveSlots()));
 }
+
+uint64_t RetainedCache::HeldAlready(const Options& options) {
+  if (options.place != Place::kShm) return 0;
+  return RetainedCacheFileBytes(RetainedCachePath(options.folder, options.identity, options.group));
+}
+
+std::vector<std::string> RetainedCache::SweepDebris(const std::string& folder) { return SweepRetainedCaches(folder); }
 
 }  // namespace augur

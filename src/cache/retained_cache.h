@@ -69,8 +69,8 @@ class RetainedCache {
   RetainedCache& operator=(const RetainedCache&) = delete;
 
  private:
+  friend class RetainedCacheOpener;
   struct Parts;
-  struct Opener;
 
  public:
   using Pieces = std::span<const std::span<const std::byte>>;

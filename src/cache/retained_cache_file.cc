@@ -13,7 +13,6 @@
 #include <memory>
 
 #include "base/units.h"
-#include "cache/retained_cache.h"
 #include "cache/retained_cache_lock.h"
 
 namespace augur {
@@ -157,15 +156,13 @@ uint64_t MountNamespace() {
   return ::stat("/proc/self/ns/mnt", &info) == 0 ? info.st_ino : 0;
 }
 
-uint64_t RetainedCache::HeldAlready(const Options& options) {
+uint64_t RetainedCacheFileBytes(const std::string& path) {
   struct stat info {};
-  if (options.place != Place::kShm) return 0;
-  const std::string path = RetainedCachePath(options.folder, options.identity, options.group);
   if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   return static_cast<uint64_t>(info.st_blocks) * 512;
 }
 
-std::vector<std::string> RetainedCache::SweepDebris(const std::string& folder) {
+std::vector<std::string> SweepRetainedCaches(const std::string& folder) {
   std::vector<std::string> removed;
   const std::unique_ptr<DIR, int (*)(DIR*)> names(::opendir(folder.c_str()), ::closedir);
   if (!names) return removed;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,12 @@ bool StillNamed(const std::string& path, int fd);
 // The geometry, if the file is a whole retained cache of this version, made since the last boot, for `identity`.
 // kCorrupt: why it is not. REQUIRES: the lock of the file is held.
 Result<RetainedCacheGeometry> CheckRetainedCacheFile(int fd, std::string_view identity);
+
+// Memory that the file at `path` holds; 0 when there is none.
+uint64_t RetainedCacheFileBytes(const std::string& path);
+
+// As RetainedCache::SweepDebris.
+std::vector<std::string> SweepRetainedCaches(const std::string& folder);
 
 // What tells one boot of this machine from another; empty when the system does not say.
 std::string BootId();

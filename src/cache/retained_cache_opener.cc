@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a retained cache comes to be: in a file that is there, in a new one, or in memory of this process.
+#include "cache/retained_cache_opener.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,9 +14,7 @@
 #include <utility>
 
 #include "base/units.h"
-#include "cache/retained_cache.h"
 #include "cache/retained_cache_file.h"
-#include "cache/retained_cache_parts.h"
 
 namespace augur {
 namespace {
@@ -58,47 +57,6 @@ uint64_t LimitFor(const RetainedCache::Options& options, uint64_t held, Retained
 Status TooSmall(uint64_t limit) {
   return {Code::kNoSpace, "the cache needs " + FormatSize(RetainedCache::kBytesMin) + " at least, and may take " +
                               FormatSize(limit) + ": free memory or raise the limit"};
-}
-
-// An open file with its lock and a slot held.
-struct Attached {
-  UniqueFd fd;
-  RetainedCacheLock lock;
-  unsigned slot = 0;
-  uint64_t others = 0;  // slots of daemons that live
-  uint64_t held_bytes = 0;
-  bool is_new = false;
-};
-
-Result<Attached> Attach(const std::string& path, const RetainedCache::Options& options,
-                        std::vector<std::string>& notes) {
-  constexpr int kTries = 16;
-  for (int tries = 0; tries < kTries; ++tries) {
-    Attached at;
-    AUGUR_TRY_ASSIGN(fd, OpenRetainedCacheFile(path, options.group));
-    at.fd = std::move(fd);
-    at.lock = RetainedCacheLock(at.fd.get());
-    if (!at.lock.Lock(kWaitAtOpenMs)) {
-      return Status(Code::kBusy,
-                    path + ": cannot be locked: a process that has it open may be stopped; end or continue it");
-    }
-    struct stat info {};
-    if (!StillNamed(path, at.fd.get())) continue;
-    if (::fstat(at.fd.get(), &info) != 0) return ErrnoStatus(errno, path);
-    at.slot = at.lock.TakeSlot();
-    if (at.slot == RetainedCacheLock::kSlots) {
-      return Status(Code::kBusy, path + ": " + std::to_string(RetainedCacheLock::kSlots) + " daemons share it already");
-    }
-    at.others = at.lock.LiveSlots() & ~(uint64_t{1} << at.slot);
-    at.held_bytes = static_cast<uint64_t>(info.st_blocks) * 512;
-    at.is_new = info.st_size == 0;
-    const Result<RetainedCacheGeometry> geometry = CheckRetainedCacheFile(at.fd.get(), options.identity);
-    if (at.is_new || geometry.ok()) return at;
-    // Not made shorter, as another daemon may have it mapped: those keep the nameless one.
-    if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, path + ": cannot be replaced");
-    notes.push_back("the cache in " + path + " was thrown away: " + geometry.status().text());
-  }
-  return Status(Code::kBusy, path + ": another program makes and removes it again and again: end that program");
 }
 
 // Makes sure that everything the tables speak of has memory; slabs that cannot have any are dropped. kCorrupt: the
@@ -164,21 +122,27 @@ bool IsTooLarge(const RetainedCacheGeometry& geometry, uint64_t limit, const Ret
 
 }  // namespace
 
-struct RetainedCache::Opener {
-  static Result<std::shared_ptr<Parts>> InProcess(const Options& options, std::vector<std::string>& notes);
-  static Result<std::shared_ptr<Parts>> Shared(const Options& options, std::vector<std::string>& notes);
-  static Result<std::shared_ptr<Parts>> Make(Attached at, uint64_t limit, RetainedCacheRoom room,
-                                             const std::string& path, const Options& options);
-  static Result<std::shared_ptr<Parts>> TakeOver(Attached at, uint64_t limit, RetainedCacheRoom room,
-                                                 const std::string& path, const Options& options);
-  static void Finish(Parts& parts, Attached& at, uint64_t limit, const std::string& path, const Options& options);
-};
+RetainedCacheOpener::RetainedCacheOpener(const RetainedCache::Options& options, std::vector<std::string>& notes)
+    : options_(options), notes_(notes), path_(RetainedCachePath(options.folder, options.identity, options.group)) {}
 
-Result<std::shared_ptr<RetainedCache::Parts>> RetainedCache::Opener::InProcess(const Options& options,
-                                                                               std::vector<std::string>& notes) {
-  RetainedCacheRoom room(-1, options.memory_available);
-  const uint64_t limit = LimitFor(options, 0, room, notes);
-  if (limit < kBytesMin) return TooSmall(limit);
+Result<std::shared_ptr<RetainedCache::Parts>> RetainedCacheOpener::Open() {
+  if (options_.identity.empty() || options_.identity.size() > kRetainedCacheIdentityMax ||
+      options_.store_path.size() > kRetainedCachePathMax) {
+    return Status(Code::kInvalid,
+                  "the path of the store is empty, or too long for the cache: " + Printable(options_.store_path));
+  }
+  if (options_.place == RetainedCache::Place::kShm) {
+    Result<std::shared_ptr<Parts>> parts = Shared();
+    if (parts.ok()) return parts;
+    notes_.push_back("the cache is in memory of this process, and goes with it: " + parts.status().text());
+  }
+  return InProcess();
+}
+
+Result<std::shared_ptr<RetainedCache::Parts>> RetainedCacheOpener::InProcess() {
+  RetainedCacheRoom room(-1, options_.memory_available);
+  const uint64_t limit = LimitFor(options_, 0, room, notes_);
+  if (limit < RetainedCache::kBytesMin) return TooSmall(limit);
   const RetainedCacheGeometry geometry = GeometryFor(limit, limit);
   AUGUR_TRY_ASSIGN(memory, RetainedCacheMemory::OfProcess(geometry.total_bytes(), geometry.slabs_offset()));
   AUGUR_TRY(memory.Commit(0, geometry.fixed_bytes()));
@@ -186,81 +150,104 @@ Result<std::shared_ptr<RetainedCache::Parts>> RetainedCache::Opener::InProcess(c
   alone.TakeSlot();
   auto parts = std::make_shared<Parts>(std::move(memory), geometry, alone, std::move(room));
   const MutexLock lock(parts->mu);
-  parts->tables.Format(options.identity, {});
+  parts->tables.Format(options_.identity, {});
   parts->tables.header().limit_bytes.Store(limit);
   return parts;
 }
 
-Result<std::shared_ptr<RetainedCache::Parts>> RetainedCache::Opener::Shared(const Options& options,
-                                                                            std::vector<std::string>& notes) {
-  const std::string path = RetainedCachePath(options.folder, options.identity, options.group);
-  for (const bool last : {false, true}) {
-    AUGUR_TRY_ASSIGN(at, Attach(path, options, notes));
-    const bool is_new = at.is_new;
-    RetainedCacheRoom room(at.fd.get(), options.memory_available);
-    std::vector<std::string> limit_notes;
-    const uint64_t limit = LimitFor(options, at.held_bytes, room, limit_notes);
-    Result<std::shared_ptr<Parts>> parts = TooSmall(limit);
-    if (limit >= kBytesMin) {
-      parts = is_new ? Make(std::move(at), limit, std::move(room), path, options)
-                     : TakeOver(std::move(at), limit, std::move(room), path, options);
-    } else if (is_new) {
-      ::unlink(path.c_str());
+Result<RetainedCacheOpener::Attached> RetainedCacheOpener::Attach() {
+  constexpr int kTries = 16;
+  for (int tries = 0; tries < kTries; ++tries) {
+    Attached at;
+    AUGUR_TRY_ASSIGN(fd, OpenRetainedCacheFile(path_, options_.group));
+    at.fd = std::move(fd);
+    at.lock = RetainedCacheLock(at.fd.get());
+    if (!at.lock.Lock(kWaitAtOpenMs)) {
+      return Status(Code::kBusy,
+                    path_ + ": cannot be locked: a process that has it open may be stopped; end or continue it");
     }
-    if (parts.ok()) {
-      notes.insert(notes.end(), limit_notes.begin(), limit_notes.end());
-      return parts;
+    struct stat info {};
+    if (!StillNamed(path_, at.fd.get())) continue;
+    if (::fstat(at.fd.get(), &info) != 0) return ErrnoStatus(errno, path_);
+    at.slot = at.lock.TakeSlot();
+    if (at.slot == RetainedCacheLock::kSlots) {
+      return Status(Code::kBusy,
+                    path_ + ": " + std::to_string(RetainedCacheLock::kSlots) + " daemons share it already");
     }
-    if (last || parts.status().code() != Code::kCorrupt) return parts.status().In(path);
-    notes.push_back("the cache in " + path + " was thrown away: " + parts.status().text());
+    at.others = at.lock.LiveSlots() & ~(uint64_t{1} << at.slot);
+    at.held_bytes = static_cast<uint64_t>(info.st_blocks) * 512;
+    at.is_new = info.st_size == 0;
+    const Result<RetainedCacheGeometry> geometry = CheckRetainedCacheFile(at.fd.get(), options_.identity);
+    if (at.is_new || geometry.ok()) return at;
+    // Not made shorter, as another daemon may have it mapped: those keep the nameless one.
+    if (::unlink(path_.c_str()) != 0) return ErrnoStatus(errno, path_ + ": cannot be replaced");
+    notes_.push_back("the cache in " + path_ + " was thrown away: " + geometry.status().text());
   }
-  return Status(Code::kCorrupt, path);
+  return Status(Code::kBusy, path_ + ": another program makes and removes it again and again: end that program");
 }
 
-// REQUIRES for both: `at` is locked. A failure closes it, and so lets go of lock and slot.
-Result<std::shared_ptr<RetainedCache::Parts>> RetainedCache::Opener::Make(Attached at, uint64_t limit,
-                                                                          RetainedCacheRoom room,
-                                                                          const std::string& path,
-                                                                          const Options& options) {
+Result<std::shared_ptr<RetainedCache::Parts>> RetainedCacheOpener::Shared() {
+  for (const bool last : {false, true}) {
+    AUGUR_TRY_ASSIGN(at, Attach());
+    const bool is_new = at.is_new;
+    RetainedCacheRoom room(at.fd.get(), options_.memory_available);
+    std::vector<std::string> limit_notes;
+    const uint64_t limit = LimitFor(options_, at.held_bytes, room, limit_notes);
+    Result<std::shared_ptr<Parts>> parts = TooSmall(limit);
+    if (limit >= RetainedCache::kBytesMin) {
+      parts = is_new ? Make(std::move(at), limit, std::move(room)) : TakeOver(std::move(at), limit, std::move(room));
+    } else if (is_new) {
+      ::unlink(path_.c_str());
+    }
+    if (parts.ok()) {
+      notes_.insert(notes_.end(), limit_notes.begin(), limit_notes.end());
+      return parts;
+    }
+    if (last || parts.status().code() != Code::kCorrupt) return parts.status().In(path_);
+    notes_.push_back("the cache in " + path_ + " was thrown away: " + parts.status().text());
+  }
+  return Status(Code::kCorrupt, path_);
+}
+
+Result<std::shared_ptr<RetainedCache::Parts>> RetainedCacheOpener::Make(Attached at, uint64_t limit,
+                                                                        RetainedCacheRoom room) {
   // As large as the file system, so that a later daemon may take more; what is not used takes no memory.
   const RetainedCacheGeometry geometry = GeometryFor(limit, std::max(limit, room.folder_bytes()));
   const auto fail = [&](Status status) {
-    ::unlink(path.c_str());
+    ::unlink(path_.c_str());
     return status;
   };
-  if (::ftruncate(at.fd.get(), static_cast<off_t>(geometry.total_bytes())) != 0) return fail(ErrnoStatus(errno, path));
-  Result<RetainedCacheMemory> memory = RetainedCacheMemory::OfFile(at.fd.get(), path, geometry.total_bytes());
+  if (::ftruncate(at.fd.get(), static_cast<off_t>(geometry.total_bytes())) != 0) return fail(ErrnoStatus(errno, path_));
+  Result<RetainedCacheMemory> memory = RetainedCacheMemory::OfFile(at.fd.get(), path_, geometry.total_bytes());
   if (!memory.ok()) return fail(memory.status());
   if (Status status = memory->Commit(0, geometry.fixed_bytes()); !status.ok()) return fail(std::move(status));
   auto parts = std::make_shared<Parts>(*std::move(memory), geometry, at.lock, std::move(room));
   const MutexLock lock(parts->mu);
-  parts->tables.Format(options.identity, BootId());
-  Finish(*parts, at, limit, path, options);
+  parts->tables.Format(options_.identity, BootId());
+  Finish(*parts, at, limit);
   return parts;
 }
 
-Result<std::shared_ptr<RetainedCache::Parts>> RetainedCache::Opener::TakeOver(Attached at, uint64_t limit,
-                                                                              RetainedCacheRoom room,
-                                                                              const std::string& path,
-                                                                              const Options& options) {
-  AUGUR_TRY_ASSIGN(geometry, CheckRetainedCacheFile(at.fd.get(), options.identity));
+Result<std::shared_ptr<RetainedCache::Parts>> RetainedCacheOpener::TakeOver(Attached at, uint64_t limit,
+                                                                            RetainedCacheRoom room) {
+  AUGUR_TRY_ASSIGN(geometry, CheckRetainedCacheFile(at.fd.get(), options_.identity));
   if (IsTooLarge(geometry, limit, room)) {
-    ::unlink(path.c_str());
+    ::unlink(path_.c_str());
     return Status(Code::kCorrupt, "it says that it is larger than its file system");
   }
-  AUGUR_TRY_ASSIGN(memory, RetainedCacheMemory::OfFile(at.fd.get(), path, geometry.total_bytes()));
+  AUGUR_TRY_ASSIGN(memory, RetainedCacheMemory::OfFile(at.fd.get(), path_, geometry.total_bytes()));
   AUGUR_TRY(memory.Commit(0, geometry.fixed_bytes()));
   auto parts = std::make_shared<Parts>(std::move(memory), geometry, at.lock, std::move(room));
   const MutexLock lock(parts->mu);
   if (at.others == 0) {
     parts->tables.LetItems(geometry.items_max());
     if (Status status = CommitAll(parts->memory, parts->tables, at.held_bytes); !status.ok()) {
-      ::unlink(path.c_str());
+      ::unlink(path_.c_str());
       return status.code() == Code::kCorrupt ? status : Status(Code::kCorrupt, status.text());
     }
     parts->tables.header().limit_bytes.Store(limit);
     if (Status status = Shrink(parts->memory, parts->tables, limit); !status.ok()) {
-      ::unlink(path.c_str());
+      ::unlink(path_.c_str());
       return status;
     }
   } else {
@@ -269,43 +256,27 @@ Result<std::shared_ptr<RetainedCache::Parts>> RetainedCache::Opener::TakeOver(At
   parts->LetItems();
   // Also takes the pins of dead daemons off, whose slot may be ours now.
   parts->tables.Rebuild(at.others);
-  Finish(*parts, at, limit, path, options);
+  Finish(*parts, at, limit);
   return parts;
 }
 
-void RetainedCache::Opener::Finish(Parts& parts, Attached& at, uint64_t limit, const std::string& path,
-                                   const Options& options) AUGUR_REQUIRES(parts.mu) {
+void RetainedCacheOpener::Finish(Parts& parts, Attached& at, uint64_t limit) {
   RetainedCacheHeader& header = parts.tables.header();
   header.limit_bytes.Store(limit);
   const bool asked_before = at.others != 0 && header.outlives.Load() != 0;
-  header.outlives.Store(options.outlives || asked_before ? 1 : 0);
-  header.store_path_bytes.Store(static_cast<uint32_t>(options.store_path.size()));
-  header.store_path.Store(options.store_path);
+  header.outlives.Store(options_.outlives || asked_before ? 1 : 0);
+  header.store_path_bytes.Store(static_cast<uint32_t>(options_.store_path.size()));
+  header.store_path.Store(options_.store_path);
   header.mount_namespace.Store(MountNamespace());
   header.attached_at[at.slot].Store(header.next_sequence.Load());
-  parts.on_lost = options.on_lost;
-  parts.place = Place::kShm;
-  parts.path = path;
+  parts.on_lost = options_.on_lost;
+  parts.place = RetainedCache::Place::kShm;
+  parts.path = path_;
   parts.slot = at.slot;
   parts.slot_bit = uint64_t{1} << at.slot;
   ::futimens(at.fd.get(), nullptr);  // SweepDebris: when a daemon was here last
   parts.lock.Unlock();
   parts.fd = std::move(at.fd);
-}
-
-Result<std::unique_ptr<RetainedCache>> RetainedCache::Open(const Options& options, std::vector<std::string>& notes) {
-  if (options.identity.empty() || options.identity.size() > kRetainedCacheIdentityMax ||
-      options.store_path.size() > kRetainedCachePathMax) {
-    return Status(Code::kInvalid,
-                  "the path of the store is empty, or too long for the cache: " + Printable(options.store_path));
-  }
-  if (options.place == Place::kShm) {
-    Result<std::shared_ptr<Parts>> parts = Opener::Shared(options, notes);
-    if (parts.ok()) return std::unique_ptr<RetainedCache>(new RetainedCache(*std::move(parts)));
-    notes.push_back("the cache is in memory of this process, and goes with it: " + parts.status().text());
-  }
-  AUGUR_TRY_ASSIGN(parts, Opener::InProcess(options, notes));
-  return std::unique_ptr<RetainedCache>(new RetainedCache(std::move(parts)));
 }
 
 }  // namespace augur
