@@ -75,12 +75,12 @@ Status Daemon::StartHolder() {
   options.leaves = background_.has_value();
   if (background_) options.caller = background_->TakeReady();
   std::error_code error;
-  options.program = std::filesystem::read_symlink("/proc/self/exe", error);
-  options.takes_other_programs = !mount_->run_as();
+  options.program.path = std::filesystem::read_symlink("/proc/self/exe", error);
+  options.program.takes_others = !mount_->run_as();
   Values values = options_.values;
   values.SetTexts("MOUNTPOINT", {mount_->shown_path()});
   if (layer_) values.SetTexts("-o writable", {mount_->writable().path()});
-  options.command_line = [values = std::move(values)](const std::string& changes) {
+  options.program.command_line = [values = std::move(values)](const std::string& changes) {
     return UpgradeCommandLine(values, changes);
   };
   AUGUR_TRY_ASSIGN(link, Holder::Hold(std::move(options)));

@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -51,15 +50,6 @@ struct HeldDaemon {
 struct HeldProgram {
   UniqueFd file;
   ProgramRequest request;
-};
-
-// An upgrade that a daemon has asked for, until the next one takes over.
-struct UpgradeAttempt {
-  HeldDaemon daemon;  // the next one; if it is not there, no upgrade is under way
-  HeldProgram program;
-  UniqueFd errors;  // a pipe to the daemon that asked
-  bool prepared = false;
-  std::chrono::steady_clock::time_point due;  // not prepared by then: it has failed
 };
 
 // The same as waitpid(2) tells it.

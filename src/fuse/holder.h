@@ -3,28 +3,27 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
-#include "fuse/connection_abort.h"
+#include "fuse/daemon_fork.h"
 #include "fuse/dying_daemons.h"
 #include "fuse/held_daemon.h"
+#include "fuse/held_mount.h"
 #include "fuse/holder_link.h"
 #include "fuse/holder_message.h"
 #include "fuse/lasting_state.h"
 #include "fuse/pending_signals.h"
-#include "fuse/process_title.h"
+#include "fuse/program_trial.h"
 #include "fuse/recent_deaths.h"
+#include "fuse/upgrade_attempt.h"
 
 namespace augur {
 
@@ -35,13 +34,7 @@ struct HolderOptions {
   UniqueFd device;      // of /dev/fuse, where it was handed down to us
   bool leaves = false;  // its caller: a session of its own, and no streams
   UniqueFd caller;      // a byte is written here when the mount answers; invalid: no caller waits
-
-  // Of upgrades.
-  std::string program;                // the path of this one, absolute
-  bool takes_other_programs = false;  // not from a daemon of another user
-  // The command line of a daemon that has these `options` in place of its own, without the program's name. Called in a
-  // process that is forked for it. kInvalid: not all of them can change, or a value is wrong.
-  std::function<Result<std::vector<std::string>>(const std::string& options)> command_line;
+  OwnProgram program;
 };
 
 // Holder is the process of a mount that does not die with its daemon (augur-holder). It keeps the descriptor of
@@ -72,31 +65,26 @@ class Holder {
 
  private:
   using Clock = std::chrono::steady_clock;
+  using Task = HolderLink::Task;
 
-  Holder(HolderOptions options, LastingState::Shared state, PendingSignals signals)
-      : options_(std::move(options)),
-        state_(*state.state),
-        state_fd_(std::move(state.fd)),
-        signals_(std::move(signals)) {}
+  // Takes what it keeps of `options`.
+  Holder(HolderOptions& options, LastingState::Shared state, PendingSignals signals)
+      : caller_(std::move(options.caller)),
+        signals_(std::move(signals)),
+        mount_(std::move(options.path), std::move(options.device)),
+        fork_(std::move(options.program), std::move(state)) {}
 
   // The loop of the holder. Returns in daemons only.
   HolderLink Run();
-  bool Fork(HolderLink::Task task, HeldDaemon& daemon);
-  // In a process that was forked for it: executes the program. Returns when that cannot be.
-  Status BecomeProgram(const HeldProgram& program, HolderLink::Task task);
-  void LeaveCaller();
   // Until something has come, or is due.
   void Wait();
   void Listen();
   bool Hear(HeldDaemon& daemon);
   void Obey(const HolderMessage& message, std::span<UniqueFd> fds);
-  void ObeyNext(const HolderMessage& message, std::span<UniqueFd> fds);
-  void Mounted(const HolderMessage& message, std::span<UniqueFd> fds);
   void Ready(bool can_go_on);
 
   // Upgrades.
   void BeginUpgrade(const ProgramRequest& request, std::span<UniqueFd> fds);
-  void LookAfterUpgrade(Clock::time_point now);
   void GiveUpUpgrade(int32_t why);
   void HandedOver();
   void MakeNextServe();
@@ -110,45 +98,27 @@ class Holder {
   bool Counts(const DaemonDeath& death) const;
   void Remember(DaemonDeath death, bool counts);
   bool StartNext();
-  // Makes the kernel hand out again what no living daemon will answer.
-  void Resend();
-  // Readers get errors from now on.
-  void EndConnection();
+  // Returns in a daemon, too. False: no process can be had.
+  bool Fork(Task task);
   [[noreturn]] void End(const DaemonDeath& death);
 
-  // Constant after construction, but for descriptors that are taken over or let go.
-  HolderOptions options_;
-  LastingState& state_;
-  UniqueFd state_fd_;
+  UniqueFd caller_;
   PendingSignals signals_;
-  ProcessTitle title_;
+  HeldMount mount_;
+  DaemonFork fork_;
 
-  // The mount.
-  UniqueFd index_;  // keeps the store's generation from being removed while no daemon holds it
-  std::optional<ConnectionAbort> abort_;
-  bool was_ready_ = false;  // the mount has answered
-  bool can_go_on_ = false;
-  bool ending_ = false;
-
-  // The daemon that runs, and what it is.
+  // The daemon that runs.
   HeldDaemon daemon_;
   pid_t daemon_pid_ = -1;  // it or the last one
-  HeldProgram program_;
+  ProgramTrial trial_;
 
   // The one that may be next.
   UpgradeAttempt next_;
-  // ... and has become the one that runs: until it is ready, the program before it is kept.
-  std::optional<HeldProgram> program_before_;
-  Clock::time_point trial_due_;
 
   // Those before it.
   std::optional<Clock::time_point> start_next_at_;
   DyingDaemons dying_;
   RecentDeaths deaths_;
-  bool gives_up_ = false;
-
-  HolderLink::Task task_ = HolderLink::Task::kFirst;  // of the last process that was forked
-  UniqueFd link_;
 };
 
 }  // namespace augur
