@@ -9,6 +9,11 @@ DataHeat::Turn DataHeat::Look(uint64_t now_us, const Counters& counters) {
   return hot_ ? LookWhileHot(now_us, counters) : LookWhileCold(now_us, counters);
 }
 
+void DataHeat::BeginAnew(uint64_t now_us, const Counters& counters) {
+  hot_ = false;
+  CountFrom(now_us, counters);
+}
+
 void DataHeat::CountFrom(uint64_t now_us, const Counters& counters) {
   since_us_ = now_us;
   since_ = counters;

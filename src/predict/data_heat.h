@@ -38,6 +38,8 @@ class DataHeat {
   // Takes the counters at `now_us`, of a clock that does not go back, and returns the change. To be called ten times a
   // second or oftener while files are opened: no shorter time can be told apart. At first data is cold.
   Turn Look(uint64_t now_us, const Counters& counters);
+  // Data is cold until files that are opened from now on show that it is hot. Not a turn: nothing is doubled.
+  void BeginAnew(uint64_t now_us, const Counters& counters);
   bool hot() const { return hot_; }
 
  private:

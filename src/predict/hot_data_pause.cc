@@ -22,9 +22,7 @@ double HotDataPause::FetchedFiles() const {
   return static_cast<double>(whole) + static_cast<double>(statistics_.Get(Stat::kDiskBytes)) / file_bytes_;
 }
 
-DataHeat::Turn HotDataPause::Look(uint64_t now_us) {
-  return heat_.Look(now_us, {.opened = accesses_, .fetched = FetchedFiles()});
-}
+DataHeat::Turn HotDataPause::Look(uint64_t now_us) { return heat_.Look(now_us, Counted()); }
 
 void HotDataPause::Keep(const Access& access) {
   kept_.push_back(access);

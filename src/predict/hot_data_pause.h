@@ -34,6 +34,8 @@ class HotDataPause {
   // Whether the data has turned hot or cold since the last call.
   DataHeat::Turn Look(uint64_t now_us);
   bool hot() const { return heat_.hot(); }
+  // An order was followed until now: files came from memory because they were read ahead, and say nothing of the next.
+  void BeginAnew(uint64_t now_us) { heat_.BeginAnew(now_us, Counted()); }
 
   bool paused() const { return paused_; }
   void Begin() { paused_ = true; }
@@ -44,6 +46,7 @@ class HotDataPause {
 
  private:
   double FetchedFiles() const;
+  DataHeat::Counters Counted() const { return {.opened = accesses_, .fetched = FetchedFiles()}; }
 
   // Constant after construction.
   const Statistics& statistics_;

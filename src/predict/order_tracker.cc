@@ -132,6 +132,7 @@ void OrderTracker::TakeAccess(const Access& access) {
       // The prefetch comes to the end of it by itself: the last files are still to be read.
       forecast_.Forget();
       job.search.Restart();
+      pause_.BeginAnew(NowUs());
       job.MarkPass(watch_);
       if (forecast_.several()) Tell(true);
       return;
@@ -211,6 +212,7 @@ void OrderTracker::Lose(TrackedJob& job) {
              "the reads are no longer as predicted: " + job.prediction.Describe());
   job.MarkPass(watch_);
   job.search.Restart();
+  pause_.BeginAnew(NowUs());
   statistics_.Add(Stat::kOrdersLost, 1);
   Tell(true);
 }

@@ -146,6 +146,30 @@ TEST_F(HotDataTest, AKnownOrderIsFollowedOn) {
   ExpectPredicted(0.8, 0.98);
 }
 
+// What the prefetch brings comes from memory, too. So data does not seem hot where an order ends that was followed: the
+// job is kept, and with it which epoch comes.
+TEST_F(HotDataTest, WhereAnOrderEndsTheJobIsKept) {
+  TraceSimulation simulation(57, true);
+  JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 42)));
+  plan.epochs = 2;
+  plan.order = [this, of_seed = plan.order](uint64_t epoch) {
+    std::mt19937_64 random(epoch);
+    return epoch == 0 ? of_seed(0) : FilesOf(*train_, RandomOrder(kSamples, random));
+  };
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Begin(&simulation);
+  Tell(accesses_[200].time_us);
+  ASSERT_NE(DescribeState().find("as predicted"), std::string::npos) << DescribeState();
+  const auto second = std::ranges::find(reads_, uint64_t{1}, &TrueRead::epoch);
+  ASSERT_NE(second, reads_.end());
+  PlayUntil(second->time_us + 1);
+  Tell(second->time_us + 1'000'000);
+  EXPECT_TRUE(orders_.opens_needed());
+  EXPECT_EQ(DescribeState().find("not looked for"), std::string::npos) << DescribeState();
+  EXPECT_EQ(DescribeState().find("has ended"), std::string::npos) << DescribeState();
+}
+
 // What the user says is held against hot reads, too.
 TEST_F(HotDataTest, AHintWakes) {
   TraceSimulation simulation(55, false);
