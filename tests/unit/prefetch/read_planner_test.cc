@@ -78,11 +78,11 @@ TEST_F(ReadPlannerTest, LittleIsUnderWayUntilTheDiskIsKnown) {
 // A control group of 150 reads a second lets 15 through at the beginning of a tenth of a second. Its pauses make the
 // model forget what it took for the cost of a read, and only a slice in which reads wait to its end teaches it another.
 TEST_F(ReadPlannerTest, ReadsWaitForASliceToEndWhileTheDiskIsNotKnownAgain) {
-  constexpr int kSliceReads = 15;
+  constexpr uint64_t kSliceReads = 15;
   uint64_t now_us = 1;
-  for (int read = 0; read < 4 * kSliceReads; ++read) disk_.Begin(now_us);
+  for (uint64_t read = 0; read < 4 * kSliceReads; ++read) disk_.Begin(now_us);
   for (int slice = 0; slice < 4; ++slice, now_us += 100'000) {
-    for (int read = 0; read < kSliceReads; ++read) disk_.End(now_us + 300 * read, PlannerParts::kFileBytes);
+    for (uint64_t read = 0; read < kSliceReads; ++read) disk_.End(now_us + 300 * read, PlannerParts::kFileBytes);
   }
   ASSERT_FALSE(disk_.known());
   ASSERT_GT(disk_.read_us(), 3'000);
