@@ -94,14 +94,14 @@ ListShuffleSampler Fairseq(uint64_t seed, uint32_t batch_samples) {
       {.seed = seed, .epochs = ListEpochs::kSeedPlusEpoch, .batch_samples = batch_samples, .name = "fairseq batches"});
 }
 
-// With distributed=True FFCV shuffles by torch's DistributedSampler, whose seed is then 0 unless given.
+// With distributed=True FFCV shuffles by torch's DistributedSampler, which pads, and whose seed is 0 unless given.
 SamplerResult MakeFfcv(const SamplerHint& hint) {
   if (hint.world_size == 1) {
     return MakeListShuffle<ListShuffler::kNumpyGenerator, ListEpochs::kSeedPlusEpoch>(hint);
   }
-  TorchRecipe recipe = FreshSeedRecipe("FFCV DistributedSampler", hint.seed.value_or(0), hint.same_epoch ? 0 : 1);
-  recipe.shape = {.multiple = hint.world_size};
-  return std::shared_ptr<const Sampler>(MakeTorchSampler(std::move(recipe)));
+  SamplerHint padded = hint;
+  padded.drop_last = false;
+  return MakeDistributed(padded, "FFCV DistributedSampler", 0);
 }
 
 constexpr NamedSampler kListLibraryNames[] = {

@@ -15,13 +15,6 @@ constexpr RankSubset::Kind kBatches = RankSubset::Kind::kBatches;
 
 SamplerResult Made(TorchRecipe recipe) { return std::shared_ptr<const Sampler>(MakeTorchSampler(std::move(recipe))); }
 
-// All ranks get equally many samples.
-SamplerResult Distributed(const SamplerHint& hint, const char* name, uint64_t seed) {
-  TorchRecipe recipe = FreshSeedRecipe(name, hint.seed.value_or(seed), hint.same_epoch ? 0 : 1);
-  recipe.shape = {.multiple = hint.world_size, .drop_last = hint.drop_last};
-  return Made(std::move(recipe));
-}
-
 // All ranks get equally many batches: accelerate's BatchSamplerShard.
 SamplerResult Batches(const SamplerHint& hint, TorchRecipe recipe) {
   if (hint.world_size > 1) {
@@ -42,7 +35,7 @@ SamplerResult Drawn(const SamplerHint& hint, const char* name,
 
 // One process: the global generator. More: a DistributedSampler with the framework's own seed.
 SamplerResult DrawnOrDistributed(const SamplerHint& hint, const char* name, const char* distributed) {
-  return hint.world_size == 1 ? Drawn(hint, name) : Distributed(hint, distributed, 0);
+  return hint.world_size == 1 ? Drawn(hint, name) : MakeDistributed(hint, distributed, 0);
 }
 
 // Permutations taken straight from the global generator, each behind `before` outputs that the loader draws.
@@ -73,7 +66,7 @@ SamplerResult Sequential(const SamplerHint& hint) {
 }
 
 SamplerResult Ultralytics(const SamplerHint& hint) {
-  if (hint.world_size > 1) return Distributed(hint, "Ultralytics DistributedSampler", 0);
+  if (hint.world_size > 1) return MakeDistributed(hint, "Ultralytics DistributedSampler", 0);
   return Made(EndlessLoaderRecipe("Ultralytics RandomSampler", kUltralyticsSeed + hint.seed.value_or(0)));
 }
 
@@ -118,7 +111,7 @@ constexpr NamedSampler kTorchNames[] = {
      .make = [](Hint hint) { return FromGlobal(hint, "torch SubsetRandomSampler", 2); }},
     {.name = "distributed",
      .what = "torch DistributedSampler, seed + epoch; seed 0 unless given",
-     .make = [](Hint hint) { return Distributed(hint, "torch DistributedSampler", 0); }},
+     .make = [](Hint hint) { return MakeDistributed(hint, "torch DistributedSampler", 0); }},
     {.name = "sequential", .what = "shuffle=False, on one rank or more", .make = Sequential},
     {.name = "stateful",
      .what = "torchdata StatefulDataLoader(shuffle=True); seed is the one its generator drew",
@@ -190,7 +183,7 @@ constexpr NamedSampler kTorchNames[] = {
      .what = "mmengine DefaultSampler, seed + epoch",
      .make = [](Hint hint) -> SamplerResult {
        AUGUR_TRY(hint.NeededSeed().status());
-       return Distributed(hint, "mmengine DefaultSampler", 0);
+       return MakeDistributed(hint, "mmengine DefaultSampler", 0);
      }},
     {.name = "mmengine-infinite",
      .what = "mmengine InfiniteSampler",
@@ -262,6 +255,12 @@ void AddKnownTorch(std::vector<KnownSampler>* known) {
 }
 
 }  // namespace
+
+SamplerResult MakeDistributed(const SamplerHint& hint, const char* name, uint64_t seed) {
+  TorchRecipe recipe = FreshSeedRecipe(name, hint.seed.value_or(seed), hint.same_epoch ? 0 : 1);
+  recipe.shape = {.multiple = hint.world_size, .drop_last = hint.drop_last};
+  return Made(std::move(recipe));
+}
 
 constinit const SamplerFamily kTorchFamily = {.named = kTorchNames, .add_known = AddKnownTorch};
 

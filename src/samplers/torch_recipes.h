@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "samplers/sampler_registry.h"
 #include "samplers/torch_sampler.h"
 
 namespace augur {
@@ -27,6 +28,9 @@ inline std::shared_ptr<const TorchSampler> MakeTorchSampler(TorchRecipe recipe) 
 inline TorchRecipe FreshSeedRecipe(std::string name, uint64_t seed, uint64_t step = 1) {
   return {.name = std::move(name), .generator = FreshSeed{.seed = seed, .step = step}, .shape = {}};
 }
+
+// The DistributedSampler that a hint describes, with this seed unless it gives one: all ranks get equally many samples.
+SamplerResult MakeDistributed(const SamplerHint& hint, const char* name, uint64_t seed);
 
 // DataLoader(shuffle=True) after torch.manual_seed(seed). Nothing else is drawn: the DataLoader's own base_seed takes
 // outputs 0 and 1, the RandomSampler's seed 2 and 3, and so on each epoch. Every validation loader adds 2 to the
