@@ -29,6 +29,10 @@ enum class Stat : size_t {
   kRetainedCacheHits,
   kMisses,
   kStalls,
+  kStallsUnderWay,
+  kStallsTooLong,
+  kReadsNotPushed,
+  kReadsReclaimed,
   kSentinels,
   kOpens,
   // The disk.

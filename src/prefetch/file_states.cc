@@ -22,6 +22,15 @@ bool FileStates::IsResident(Slot slot) const {
          retained_.Contains(slot);
 }
 
+// A second READ for one use finds what the first has brought.
+MissCause FileStates::CauseOf(Slot slot, Position position, bool first) const {
+  if (in_.IsSentinel(position)) return MissCause::kSentinel;
+  if (pages_.Contains(slot)) return first ? MissCause::kReclaimed : MissCause::kNone;
+  if (staging_.Holds(slot) || retained_.Contains(slot)) return MissCause::kNotPushed;
+  if (in_.IsTooLong(slot)) return MissCause::kTooLong;
+  return staging_.IsReading(slot) ? MissCause::kUnderWay : MissCause::kNotBegun;
+}
+
 Position FileStates::NextMissing() {
   const ReadSchedule& schedule = in_.schedule;
   missing_from_ = std::max({missing_from_, in_.reader.front(), schedule.begin()});

@@ -11,6 +11,17 @@
 
 namespace augur {
 
+// Why a READ of a file that was predicted was not served by the page cache.
+enum class MissCause {
+  kNone,       // no READ, or the file was not predicted
+  kSentinel,   // it was left out of the page cache on purpose
+  kReclaimed,  // the page cache should have it: the kernel has taken its pages for something else
+  kNotPushed,  // it is in memory, and its push has not been made, or has been refused
+  kTooLong,    // it is too long to be read ahead
+  kUnderWay,   // it is just being read ahead
+  kNotBegun,   // it is still to be read, or could not be
+};
+
 // FileStates knows where the bytes of each file are, in several places at a time: in the staging, the page cache and
 // the retained cache. From that and the order follow the files that could be pushed, the eviction order of the retained
 // cache, and the next file to read. Reclassify puts a file right in these after a change. Not synchronized; no I/O.
@@ -47,6 +58,8 @@ class FileStates {
   const UseQueue& ready() const { return ready_; }
   // The bytes are somewhere, or being read.
   bool IsResident(Slot slot) const;
+  // Of a READ of the file that was predicted at this position. `first`: no READ of this use was seen before.
+  MissCause CauseOf(Slot slot, Position position, bool first) const;
   // The first use from the front on whose file has to be read; kNever when there is none.
   Position NextMissing();
   // Where NextMissing looks from: the order or the reader is another one.

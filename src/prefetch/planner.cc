@@ -62,10 +62,10 @@ void Planner::ComputeUsesAnew() {
   files_.ComputeUsesAnew();
 }
 
-AccessOutcome Planner::OnAccess(EntryNumber file, bool missed, uint64_t now_us) {
+MissCause Planner::OnAccess(EntryNumber file, bool missed, uint64_t now_us) {
   using Kind = ReaderPosition::Kind;
   const Slot slot = SlotOf(file);
-  if (slot == kNoSlot) return {};
+  if (slot == kNoSlot) return MissCause::kNone;
   reader_pages_.Count();
   const ReadSchedule& schedule = in_.schedule;
   ReaderPosition& reader = in_.reader;
@@ -73,9 +73,7 @@ AccessOutcome Planner::OnAccess(EntryNumber file, bool missed, uint64_t now_us) 
   const ReaderPosition::Match match = reader.OnAccess(slot, missed);
   const bool cached = files_.pages().Contains(slot);
   const bool near = match.kind == Kind::kNew || match.kind == Kind::kOld;
-  const AccessOutcome outcome = {.predicted = near,
-                                 .sentinel = near && in_.IsSentinel(match.position),
-                                 .ready = files_.staging().Holds(slot) || files_.retained().Contains(slot) || cached};
+  const MissCause cause = missed && near ? files_.CauseOf(slot, match.position, match.first_miss) : MissCause::kNone;
   const bool passed = (match.kind == Kind::kOld || match.kind == Kind::kForeign) && match.position < tail_before &&
                       match.position >= schedule.begin();
   if (missed && passed && !cached) page_cache_.ReadAfterDrop();
@@ -93,7 +91,7 @@ AccessOutcome Planner::OnAccess(EntryNumber file, bool missed, uint64_t now_us) 
   }
   in_.schedule.PopBefore(reader.base());
   in_.speed.Measure(reader.front(), now_us);
-  return outcome;
+  return cause;
 }
 
 // The reader is done with a use of this file.

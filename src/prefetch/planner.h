@@ -21,13 +21,6 @@
 
 namespace augur {
 
-// What the planner knew of a file when it was accessed.
-struct AccessOutcome {
-  bool predicted = false;  // it was to be read about now
-  bool sentinel = false;   // and left out of the page cache on purpose
-  bool ready = false;      // its bytes were in memory
-};
-
 struct PlannerGauges {
   uint64_t epochs_queued = 0;
   Position position = 0;  // of the front
@@ -76,7 +69,7 @@ class Planner {
   bool Knows(EntryNumber file) const { return SlotOf(file) != kNoSlot; }
 
   // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
-  AccessOutcome OnAccess(EntryNumber file, bool missed, uint64_t now_us);
+  MissCause OnAccess(EntryNumber file, bool missed, uint64_t now_us);
   // The retained cache has this file although no Arrival said so: found at the start, or put in after a demand read.
   void SetRetained(EntryNumber file);
   // ... or has it no longer, or could not take it.

@@ -2,6 +2,7 @@
 #include "prefetch/view_prefetch.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,24 @@ constexpr uint64_t kRoomEveryUs = 1'000'000;
 // What lies in an archive shares pages with its neighbours: it waits in memory for its READ.
 bool Pushes(const ViewPrefetch::Means& means, const ViewFiles& files) {
   return means.mount.sink != nullptr && !files.in_archives();
+}
+
+bool IsStall(MissCause cause) {
+  return cause == MissCause::kTooLong || cause == MissCause::kUnderWay || cause == MissCause::kNotBegun;
+}
+
+// What counts these READs, beside the stalls.
+std::optional<Stat> StatOf(MissCause cause) {
+  switch (cause) {
+    case MissCause::kSentinel: return Stat::kSentinels;
+    case MissCause::kReclaimed: return Stat::kReadsReclaimed;
+    case MissCause::kNotPushed: return Stat::kReadsNotPushed;
+    case MissCause::kTooLong: return Stat::kStallsTooLong;
+    case MissCause::kUnderWay: return Stat::kStallsUnderWay;
+    case MissCause::kNone:
+    case MissCause::kNotBegun: break;
+  }
+  return std::nullopt;
 }
 
 PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
@@ -130,15 +149,12 @@ bool ViewPrefetch::AtEnd() const {
 }
 
 void ViewPrefetch::OnAccess(EntryNumber file, bool missed, uint64_t now_us) {
-  const AccessOutcome outcome = planner_->OnAccess(file, missed, now_us);
+  const MissCause cause = planner_->OnAccess(file, missed, now_us);
   staged_.Used(file, missed, now_us);
-  if (!missed || !outcome.predicted) return;
-  if (outcome.sentinel) {
-    means_.statistics.Add(Stat::kSentinels, 1);
-  } else if (!outcome.ready) {
-    means_.statistics.Add(Stat::kStalls, 1);
-    reads_.Hurry(file);
-  }
+  if (const std::optional<Stat> stat = StatOf(cause)) means_.statistics.Add(*stat, 1);
+  if (!IsStall(cause)) return;
+  means_.statistics.Add(Stat::kStalls, 1);
+  reads_.Hurry(file);
 }
 
 void ViewPrefetch::LookIfRetained(const ViewFile& file) {
