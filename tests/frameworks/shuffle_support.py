@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the samplers share: shuffle_dump, and random sizes and seeds that a failure can repeat."""
+"""What the tests of the samplers share: shuffle_dump, random sizes and seeds that a failure can repeat, and orders of all ranks."""
 
 import os
 import random
@@ -32,7 +32,17 @@ def size_of(rng, most=200000):
     return int(2 ** rng.uniform(0, numpy.log2(most)))
 
 
-def interleaved(parts):
-    """The first of each part, the second of each, ...; parts may be one shorter than others."""
+def epochs(loader, count):
+    """The indices of `count` epochs of a loader whose samples are their own indices."""
+    return [[int(index) for batch in loader for index in batch] for _ in range(count)]
+
+
+def interleaved(ranks):
+    """Rank 0's first, rank 1's first, ..., rank 0's second: the order of all ranks together. All must be equally long."""
+    return [index for row in zip(*ranks, strict=True) for index in row]
+
+
+def interleaved_unequal(parts):
+    """The same, of parts of which some may be one shorter than others."""
     longest = max(map(len, parts))
     return [part[i] for i in range(longest) for part in parts if i < len(part)]

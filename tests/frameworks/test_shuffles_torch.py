@@ -9,6 +9,7 @@ import os
 import random
 
 import pytest
+from shuffle_support import epochs, interleaved, rng  # noqa: F401
 
 torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader, DistributedSampler, RandomSampler, SubsetRandomSampler  # noqa: E402
@@ -17,27 +18,10 @@ SIZES = (1, 2, 3, 10, 227, 228, 65535, 65536, 65537, 1281167)
 SEEDS = (0, 1, 42, 2**31, 2**32 - 1, 2**32, 2**32 + 42, 2**63 - 1, 2**63, 2**64 - 1, -1, -42, -(2**63))
 
 
-@pytest.fixture
-def rng():
-    seed = int(os.environ.get("AUGUR_TEST_SEED") or random.SystemRandom().randrange(2**32))
-    print(f"AUGUR_TEST_SEED={seed}")
-    return random.Random(seed)
-
-
 def generator(seed):
     made = torch.Generator()
     made.manual_seed(seed)
     return made
-
-
-def epochs(loader, count):
-    """The indices of `count` epochs of a loader whose samples are their own indices."""
-    return [[int(index) for batch in loader for index in batch] for _ in range(count)]
-
-
-def interleaved(ranks):
-    """Rank 0's first, rank 1's first, ..., rank 0's second: the order of all ranks together."""
-    return [index for row in zip(*ranks, strict=True) for index in row]
 
 
 # randperm and randint
