@@ -145,7 +145,7 @@ def seaweedfs(folder, address="127.0.0.1", versions=True):
     names = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc"]
     ports = dict(zip(names, free_ports(address, len(names)), strict=True))
     words = [program, f"-logdir={folder}", "server", f"-ip={address}", f"-ip.bind={address}", f"-dir={folder / 'volumes'}", "-s3", f"-s3.config={folder / 'identities.json'}",
-             "-s3.port.iceberg=0", "-volume.max=0", "-master.volumeSizeLimitMB=1024", *(f"-{name}={port}" for name, port in ports.items())]
+             "-s3.port.iceberg=0", "-s3.port.lance=0", "-volume.max=0", "-master.volumeSizeLimitMB=1024", *(f"-{name}={port}" for name, port in ports.items())]
     with _running("seaweedfs", words, f"http://{address}:{ports['s3.port']}", folder,
                   end=subprocess.Popen.kill) as server:  # its orderly end takes twenty seconds
         yield server
