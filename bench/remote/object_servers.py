@@ -146,9 +146,15 @@ def seaweedfs(folder, address="127.0.0.1", versions=True):
     ports = dict(zip(names, free_ports(address, len(names)), strict=True))
     words = [program, f"-logdir={folder}", "server", f"-ip={address}", f"-ip.bind={address}", f"-dir={folder / 'volumes'}", "-s3", f"-s3.config={folder / 'identities.json'}",
              "-s3.port.iceberg=0", "-s3.port.lance=0", "-volume.max=0", "-master.volumeSizeLimitMB=1024", *(f"-{name}={port}" for name, port in ports.items())]
-    with _running("seaweedfs", words, f"http://{address}:{ports['s3.port']}", folder,
-                  end=subprocess.Popen.kill) as server:  # its orderly end takes twenty seconds
-        yield server
+    # Its end leaves six sockets in /tmp. Only two of them have an option for their place.
+    sockets = [pathlib.Path(f"/tmp/seaweedfs-{name.replace('.port', '').replace('.', '-')}-{port}.sock") for name, port in ports.items()]
+    try:
+        with _running("seaweedfs", words, f"http://{address}:{ports['s3.port']}", folder,
+                      end=subprocess.Popen.kill) as server:  # its orderly end takes twenty seconds
+            yield server
+    finally:
+        for one in sockets:
+            one.unlink(missing_ok=True)
 
 
 def default_server():

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The servers of these tests are what the tests of remote stores need: they check signatures, ranges, conditions. So is their client."""
 
+import contextlib
 import datetime
+import os
 import pathlib
 import shutil
 
 import faults
 import mounts
+import object_servers
 import pytest
 import s3_client
 from curl import curl, s3_curl
@@ -63,6 +66,25 @@ def test_wrong_signatures_are_refused(bucket, s3_server):
     late = bucket.request("GET", "object", moment=datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=20))
     assert (late.status, late.code) == (403, "RequestTimeTooSkewed")
     assert curl(f"{s3_server.endpoint}/{bucket.bucket}/object").status == 403
+
+
+def local_sockets(pid):
+    """The paths of the Unix sockets that a process listens at."""
+    opened = set()
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            opened.add(os.readlink(f"/proc/{pid}/fd/{number}"))
+    rows = [line.split(None, 7) for line in pathlib.Path(f"/proc/{pid}/net/unix").read_text().splitlines()[1:]]
+    return {row[7] for row in rows if len(row) == 8 and f"socket:[{row[6]}]" in opened}
+
+
+def test_a_server_leaves_no_socket_after_a_failure(s3_server):
+    """SeaweedFS has some in /tmp, in no folder of ours."""
+    with pytest.raises(InterruptedError), object_servers.in_new_folder(getattr(object_servers, s3_server.name)) as server:
+        sockets = local_sockets(server.process.pid)
+        assert sockets or server.name != "seaweedfs"
+        raise InterruptedError
+    assert not [path for path in sockets if os.path.exists(path)]
 
 
 def test_the_web_server(https_server, certificate):
