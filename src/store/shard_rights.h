@@ -21,7 +21,7 @@ const std::vector<std::string>& ForeignFolders();
 // What to do about a shard that is missing or not what it was.
 std::string ShardCure(const ShardInfo& info);
 
-// ShardRights decides which files a store may make this program read (FORMAT.md section 4). Whoever wrote the index
+// ShardRights decides which files a store may make this program read (FORMAT.md section 6). Whoever wrote the index
 // chose the locators, so a store gives only bytes that its owner may read:
 // - A shard in the store's folder, or below it, is opened with this program's rights.
 // - One that is reached by an absolute locator, "..", a symbolic link or a hard link of another user's file lies

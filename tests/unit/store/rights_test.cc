@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a store may make the program read: SECURITY, FORMAT.md section 4.
+// Which files a store may make the program read: SECURITY, FORMAT.md section 6.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
