@@ -9,7 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "base/trusted_path.h"
 #include "base/unique_fd.h"
@@ -74,7 +76,7 @@ Status OtherTree(const std::string& path, const std::string& was, const std::str
   std::string cure;
   if (generation != ValueOf(is, "generation")) {
     what = "generation " + generation + ", and this is generation " + ValueOf(is, "generation");
-    cure = ", or mount with generation=" + generation;
+    cure = ", or, if that was this store, mount with generation=" + generation;
   } else if (ValueOf(was, "view") != ValueOf(is, "view")) {
     const std::string view = ValueOf(was, "view");
     what = view.empty() ? "the original files" : "view " + view;
@@ -93,6 +95,21 @@ Status CheckOwner(int folder_fd, const std::string& path) {
   return {Code::kPermission, "-o writable: " + Printable(path) +
                                  ": users other than root may change this folder: name one that does not exist yet, or "
                                  "one that root alone may write to"};
+}
+
+// A folder with files of its own is not one of ours: what is in it was put there for something else.
+Status CheckContents(const std::string& opened, const std::string& path) {
+  static constexpr auto kOwn =
+      std::to_array<std::string_view>({kLowerFolder, kUpperFolder, kWorkFolder, kOf, kOverlayFile, "lost+found"});
+  std::error_code error;
+  std::filesystem::directory_iterator entry(opened, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (std::ranges::find(kOwn, name) != kOwn.end()) continue;
+    return {Code::kInvalid, "-o writable: " + Printable(path) + " has files of something else, as " + Printable(name) +
+                                ": name a new folder"};
+  }
+  return error ? ErrnoStatus(error.value(), "-o writable: " + Printable(path)) : Status::Ok();
 }
 
 }  // namespace
@@ -145,6 +162,7 @@ Status WritableFolder::MakeFolders() {
   const std::string opened = "/proc/self/fd/" + std::to_string(folder.get());
   if (is_new_ && chmod(opened.c_str(), kFolderMode) != 0) return Failed(Printable(path_));
   AUGUR_TRY(CheckOwner(folder.get(), path_));
+  AUGUR_TRY(CheckContents(opened, path_));
   for (const char* name : {kLowerFolder, kUpperFolder, kWorkFolder}) {
     const mode_t mode = std::string_view(name) == kLowerFolder ? kFolderMode : kLayerMode;
     const bool made = mkdirat(folder.get(), name, mode) == 0;

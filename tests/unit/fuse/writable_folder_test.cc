@@ -67,6 +67,15 @@ TEST_F(WritableFolderTest, UndoesNothingOfOthers) {
   EXPECT_TRUE(std::filesystem::exists(folder_.upper() + "/written"));
 }
 
+TEST_F(WritableFolderTest, RefusesAFolderOfSomethingElse) {
+  std::filesystem::create_directory(top_ + "/layers");
+  std::ofstream(top_ + "/layers/notes.txt") << "x";
+  const Status made = folder_.Make("/mnt/x");
+  EXPECT_EQ(made.code(), Code::kInvalid);
+  EXPECT_THAT(made.text(), HasSubstr("has files of something else, as notes.txt: name a new folder"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.upper()));
+}
+
 TEST_F(WritableFolderTest, MakesNoFolderAboveIt) {
   WritableFolder mistyped(top_ + "/mistyped/layers");
   const Status made = mistyped.Make("/mnt/x");
@@ -102,7 +111,7 @@ TEST_F(WritableFolderTest, BelongsToTheTreeOfItsFirstClaim) {
   const Status later = folder_.Claim("generation 2\nindex 00fe\n");
   EXPECT_EQ(later.code(), Code::kChanged);
   EXPECT_THAT(later.text(), HasSubstr("generation 1, and this is generation 2, and would hide files"));
-  EXPECT_THAT(later.text(), HasSubstr("or mount with generation=1"));
+  EXPECT_THAT(later.text(), HasSubstr("if that was this store, mount with generation=1"));
   EXPECT_THAT(folder_.Claim("generation 1\nindex 00fe\n").text(), HasSubstr("over another store"));
   EXPECT_THAT(folder_.Claim(tree + "view npy+size=8\n").text(), HasSubstr("over the original files"));
 }
