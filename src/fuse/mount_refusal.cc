@@ -57,6 +57,10 @@ std::string UserCure(bool nosymfollow, std::string_view complaint, const std::st
   if (complaint.find("user_allow_other") != std::string_view::npos) {
     return "; let root add that line, or leave out -o allow_other";
   }
+  // fusermount3 writes the user's name into /etc/mtab.
+  if (complaint.find("could not determine username") != std::string_view::npos) {
+    return "; this user has no line in /etc/passwd: add one, or let root mount with -o allow_other";
+  }
   if (access(kDevice, F_OK) != 0) return std::string("; there is no /dev/fuse") + kNoDevice;
   if (access(kDevice, R_OK | W_OK) != 0) {
     return "; /dev/fuse is closed to ordinary users here: let root do chmod 666 /dev/fuse, or run as root";

@@ -51,6 +51,8 @@ TEST(MountRefusalTest, UserCures) {
   const std::string allow =
       UserCure(false, "option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf", "/tmp");
   EXPECT_NE(allow.find("let root add that line"), std::string::npos) << allow;
+  const std::string nameless = UserCure(false, "fusermount3: could not determine username", "/tmp");
+  EXPECT_NE(nameless.find("no line in /etc/passwd: add one"), std::string::npos) << nameless;
   const std::string other =
       UserCure(false, "too many FUSE filesystems mounted; mount_max=N can be set in /etc/fuse.conf", "/");
   EXPECT_EQ(other.find("allow_other"), std::string::npos) << other;
