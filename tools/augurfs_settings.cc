@@ -102,6 +102,10 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
                                    .decoded_index_bytes = needs.decoded_index_bytes};
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
   if (!options.predict || bytes < kBufferMin + kPrefetchMin + ViewMemory::kBytesMin) {
+    if (options.cache.place == CachePlace::kShm) {
+      settings.notes.push_back(std::string("cache=shm is not used, and no record is kept: ") +
+                               (options.predict ? "memory= is too small for it" : "the mount has predict=off"));
+    }
     // Where the root is a view, records are on their way to being decoded, and what is decoded is what there is to
     // keep.
     const uint64_t view_bytes = options.view ? bytes - std::clamp(bytes / 4, kBufferMin, kBufferMax)

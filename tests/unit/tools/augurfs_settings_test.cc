@@ -158,6 +158,18 @@ TEST(ResolveAugurfs, TheIndexIsWithinTheBudget) {
   }
 }
 
+TEST(ResolveAugurfs, SaysWhenSharedMemoryIsNotUsed) {
+  AugurfsOptions options;
+  options.cache.place = CachePlace::kShm;
+  EXPECT_THAT(Resolved(options, MachineWith(8 * kGiB)).notes, IsEmpty());
+  options.memory_bytes = 32 * kMiB;
+  EXPECT_THAT(Resolved(options, MachineWith(8 * kGiB), {.index_bytes = 64 * kMiB}).notes,
+              ElementsAre(HasSubstr("memory= is too small for it")));
+  options.memory_bytes = 256 * kMiB;
+  options.predict = false;
+  EXPECT_THAT(Resolved(options, MachineWith(8 * kGiB)).notes, ElementsAre(HasSubstr("the mount has predict=off")));
+}
+
 // They have what they take, and do not crowd out the rest.
 TEST(ResolveAugurfs, PredictionAndOrdersHaveWhatTheyTake) {
   AugurfsOptions options;
