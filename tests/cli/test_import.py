@@ -226,6 +226,18 @@ def hint(augurpack, folder, store, *options):
     return run(augurpack, "create", *options, folder, store).error
 
 
+def test_a_store_as_source_is_packed_as_it_is(augurpack, tmp_path):
+    """One line says that its shards become files, and what gives its files."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    write(folder / "0.jpg", jpeg(1))
+    assert hint(augurpack, folder, tmp_path / "store") == ""
+    (line,) = hint(augurpack, tmp_path / "store", tmp_path / "again").splitlines()
+    assert line.startswith(f"augurpack: {tmp_path / 'store'}: a store, packed as it is")
+    assert b"manifest" in files_of(tmp_path / "again")
+    assert hint(augurpack, tmp_path / "store", tmp_path / "quiet", "--quiet") == ""
+
+
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_folder_of_containers_is_packed_as_it_is(augurpack, tmp_path, make):
     """One line says how to get the images; none where there are images, where the user leaves such files out, or with --quiet."""

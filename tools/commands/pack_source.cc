@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "augur/store.h"
 #include "base/units.h"
 #include "pack/bucket_source.h"
 #include "pack/folder_containers.h"
@@ -80,6 +81,12 @@ Result<SourceKind> KindOfSource(const PackOptions& options) {
 
 void HintAtContainers(const PackOptions& options, SourceKind kind, const PathFilter& filter) {
   if (kind != SourceKind::kFolder || options.quiet) return;
+  if (Store::Open(options.source).ok()) {
+    PrintError(kAugurpack, Printable(options.source) +
+                               ": a store, packed as it is, as all files of a folder are: if you want its files, give "
+                               "its mount, or the folder that it was made of");
+    return;
+  }
   const std::optional<FoundContainer> found = FindContainerIn(options.source, filter);
   if (!found) return;
   PrintError(kAugurpack, Printable(found->path) + ": " + std::string(found->kind) +
