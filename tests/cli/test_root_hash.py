@@ -132,6 +132,15 @@ def test_append_to_version_1_makes_it_version_2(augurpack, old_store, folder):
     succeed(augurpack, "verify", "--quiet", old_store)
 
 
+def test_upgrade_of_a_new_store_says_what_it_is(augurpack, store):
+    """Nothing is to be done: --json tells of the store as after an upgrade."""
+    done = run(augurpack, "upgrade", "--json", store)
+    told, info = json.loads(done.stdout), json.loads(run(augurpack, "info", "--json", store).stdout)
+    assert done.returncode == 0 and done.stderr == b""
+    assert (told["generation"], told["files"], told["bytes"]) == (1, info["files"], info["tree_bytes"])
+    assert told["stored_bytes"] == 0
+
+
 def test_upgrade_of_a_damaged_record_fails_and_changes_nothing(augurpack, old_store):
     index = Index(old_store)
     with open(os.path.join(old_store, "shard-00000001-00000"), "r+b") as file:

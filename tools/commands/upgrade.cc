@@ -18,7 +18,17 @@ int RunUpgrade(const UpgradeOptions& options) {
   const Result<std::shared_ptr<const Store>> store = Store::Open(options.store);
   if (!store.ok()) return Fail(kAugurpack, store.status());
   if ((*store)->summary().root_hash) {
-    if (options.quiet || options.json) return kExitDone;
+    if (options.json) {
+      const StoreSummary& is = (*store)->summary();
+      PackSession session("upgrading", options.quiet, options.json, OnError::kStop);
+      return session.Finish(options.store, {.file_count = is.file_count,
+                                            .directory_count = is.directory_count,
+                                            .symlink_count = is.symlink_count,
+                                            .image_count = is.image_count,
+                                            .tree_bytes = is.tree_bytes,
+                                            .generation = is.generation});
+    }
+    if (options.quiet) return kExitDone;
     const Status written = WriteOut(Printable(options.store) + ": is of format version " +
                                     std::to_string((*store)->summary().version) + " already\n");
     return written.ok() ? kExitDone : Fail(kAugurpack, written);
