@@ -13,7 +13,7 @@ Status SampleCopier::Add(const std::string& path, const Attributes& attributes, 
   if (!paths_.insert(HashBytes128(std::as_bytes(std::span(path)))).second) {
     return {Code::kExists, what + ": its path '" + Printable(path) +
                                "' is that of another sample, too: --names-from=KEY takes names that differ, and "
-                               "--names-from=# numbers the samples"};
+                               "--names-from=# numbers the samples of a file; then no two files may have one name"};
   }
   AUGUR_TRY(folders_.Release(path));
   if (resume_) {

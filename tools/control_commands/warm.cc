@@ -65,7 +65,8 @@ std::string Text(const Progress& end, bool stopped) {
                      FormatSize(end.kept_bytes) + " of " + FormatSize(end.bytes) + "\n";
   if (const uint64_t missing = end.missing_files(); missing > 0 && !stopped) {
     text += Files(missing) +
-            " did not fit: mount with a larger cache-size=, or give back by 'augurctl drop' what else is kept\n";
+            " did not fit: mount with a larger cache-size= and memory=, or give back by 'augurctl drop' what else is "
+            "kept\n";
   }
   if (end.too_long_files > 0) {
     text += Files(end.too_long_files) + " too long to be read ahead: mount with a larger memory=\n";
