@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -81,6 +83,8 @@ Result<SourceKind> KindOfSource(const PackOptions& options) {
 
 void HintAtContainers(const PackOptions& options, SourceKind kind, const PathFilter& filter) {
   if (kind != SourceKind::kFolder || options.quiet) return;
+  std::error_code error;
+  if (std::filesystem::equivalent(options.source, options.store, error)) return;  // which will be refused
   if (Store::Open(options.source).ok()) {
     PrintError(kAugurpack, Printable(options.source) +
                                ": a store, packed as it is, as all files of a folder are: if you want its files, give "
