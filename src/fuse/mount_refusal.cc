@@ -20,7 +20,7 @@ constexpr const char* kForbiddenDevice =
 }  // namespace
 
 Status DeviceRefusal(int error) {
-  const Status status = ErrnoStatus(error, kDevice);
+  Status status = ErrnoStatus(error, kDevice);
   switch (error) {
     case ENOENT:
     case ENODEV:
@@ -34,7 +34,7 @@ Status DeviceRefusal(int error) {
 }
 
 Status MountRefusal(int error, const std::string& path) {
-  const Status status = ErrnoStatus(error, Printable(path) + ": mount");
+  Status status = ErrnoStatus(error, Printable(path) + ": mount");
   switch (error) {
     case EPERM:
     case EACCES:

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/check.h"
 #include "planner_parts.h"
 #include "prefetch/planner.h"
 
@@ -31,15 +32,23 @@ class MissCauseTest : public testing::Test {
   }
 
   MissCause Read(EntryNumber file) { return planner_.OnAccess(file, /*missed=*/true, now_us_ += 1000); }
-  // The files of the first read, which is under way from now on.
-  std::optional<ReadPlan> Begin() { return planner_.NextRead(now_us_); }
+  // The first read, which is under way from now on. It has two files at least.
+  ReadPlan Begin() {
+    ReadPlan read = planner_.NextRead(now_us_).value_or(ReadPlan());
+    AUGUR_CHECK(read.items.size() >= 2);
+    return read;
+  }
   void Bring(const ReadPlan& read, bool ok = true) {
     planner_.Ended(read, now_us_ += 1000, /*asked=*/true);
     for (const ReadPlan::Item& item : read.items) planner_.Arrived(item, ok);
   }
   // All that can be pushed now.
   void Push() {
-    while (const std::optional<PushPlan> push = planner_.NextPush()) planner_.Pushed(push->file, PushOutcome::kPushed);
+    while (true) {
+      const std::optional<PushPlan> push = planner_.NextPush();
+      if (!push) return;
+      planner_.Pushed(push->file, PushOutcome::kPushed);
+    }
   }
 
   DiskModel disk_;
@@ -56,37 +65,31 @@ TEST_F(MissCauseTest, OpensAndFilesOfNoOrderHaveNone) {
 
 TEST_F(MissCauseTest, AReadThatIsNotBegunOrUnderWay) {
   EXPECT_EQ(Read(0), MissCause::kNotBegun);
-  const std::optional<ReadPlan> read = Begin();
-  ASSERT_TRUE(read.has_value());
-  ASSERT_FALSE(read->items.empty());
-  EXPECT_EQ(Read(read->items.front().file), MissCause::kUnderWay);
+  const ReadPlan read = Begin();
+  EXPECT_EQ(Read(read.items.front().file), MissCause::kUnderWay);
 }
 
 TEST_F(MissCauseTest, AFileThatCannotBeReadIsNotBegun) {
-  const std::optional<ReadPlan> read = Begin();
-  ASSERT_TRUE(read.has_value());
-  Bring(*read, /*ok=*/false);
-  EXPECT_EQ(Read(read->items.front().file), MissCause::kNotBegun);
+  const ReadPlan read = Begin();
+  Bring(read, /*ok=*/false);
+  EXPECT_EQ(Read(read.items.front().file), MissCause::kNotBegun);
 }
 
 TEST_F(MissCauseTest, WhatIsInMemoryAndNotPushed) {
-  const std::optional<ReadPlan> read = Begin();
-  ASSERT_TRUE(read.has_value());
-  Bring(*read);
-  EXPECT_EQ(Read(read->items.front().file), MissCause::kNotPushed);
+  const ReadPlan read = Begin();
+  Bring(read);
+  EXPECT_EQ(Read(read.items.front().file), MissCause::kNotPushed);
 }
 
 TEST_F(MissCauseTest, PagesThatTheKernelHasTakenCountOnce) {
-  const std::optional<ReadPlan> read = Begin();
-  ASSERT_TRUE(read.has_value());
-  ASSERT_GE(read->items.size(), 2U);
-  Bring(*read);
+  const ReadPlan read = Begin();
+  Bring(read);
   Push();
-  const EntryNumber file = read->items.front().file;
+  const EntryNumber file = read.items.front().file;
   EXPECT_EQ(planner_.OnAccess(file, /*missed=*/false, ++now_us_), MissCause::kNone) << "its open";
   EXPECT_EQ(Read(file), MissCause::kReclaimed);
   EXPECT_EQ(Read(file), MissCause::kNone) << "this READ wants what the one before brings";
-  EXPECT_EQ(Read(read->items[1].file), MissCause::kReclaimed);
+  EXPECT_EQ(Read(read.items[1].file), MissCause::kReclaimed);
 }
 
 TEST_F(MissCauseTest, ALongFileIsNeverReadAhead) {
