@@ -97,10 +97,11 @@ Status CheckOwner(int folder_fd, const std::string& path) {
                                  "one that root alone may write to"};
 }
 
-// A folder with files of its own is not one of ours: what is in it was put there for something else.
+// A folder that Claim has not marked, and that has other files, is there for something else.
 Status CheckContents(const std::string& opened, const std::string& path) {
+  if (access((opened + "/" + kOf).c_str(), F_OK) == 0) return Status::Ok();
   static constexpr auto kOwn =
-      std::to_array<std::string_view>({kLowerFolder, kUpperFolder, kWorkFolder, kOf, kOverlayFile, "lost+found"});
+      std::to_array<std::string_view>({kLowerFolder, kUpperFolder, kWorkFolder, kOverlayFile, "lost+found"});
   std::error_code error;
   std::filesystem::directory_iterator entry(opened, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {

@@ -26,8 +26,9 @@ class WritableFolder {
   // Makes the folder and those in it, if missing, but none above it. From then on path() has no link and no ".."
   // in it, as the mount table names it. `point` is where the overlay will be. kInvalid: the path has a character that a
   // list of overlay options cannot have, or one of the two folders lies in the other one. Or the folder has files of
-  // something else. kNotFound: the folder above it is missing. kPermission: in a program of root, others may write to
-  // the folder. Others as OpenTrustedFolder. After a failure nothing is left of what it made. REQUIRES: called once.
+  // something else, and was never claimed. kNotFound: the folder above it is missing. kPermission: in a program of
+  // root, others may write to the folder. Others as OpenTrustedFolder. After a failure nothing is left of what it made.
+  // REQUIRES: called once.
   Status Make(const std::string& point);
 
   // Makes sure that the upper folder belongs to this tree: `tree` is lines of "name value" that say which one it is. At

@@ -76,6 +76,13 @@ TEST_F(WritableFolderTest, RefusesAFolderOfSomethingElse) {
   EXPECT_FALSE(std::filesystem::exists(folder_.upper()));
 }
 
+TEST_F(WritableFolderTest, TakesAFolderThatItClaimedWhateverElseIsInIt) {
+  ASSERT_TRUE(folder_.Make("/mnt/x").ok());
+  ASSERT_TRUE(folder_.Claim("generation 1\nindex 00ff\n").ok());
+  std::ofstream(folder_.path() + "/notes.txt") << "x";
+  EXPECT_TRUE(WritableFolder(folder_.path()).Make("/mnt/x").ok());
+}
+
 TEST_F(WritableFolderTest, MakesNoFolderAboveIt) {
   WritableFolder mistyped(top_ + "/mistyped/layers");
   const Status made = mistyped.Make("/mnt/x");
