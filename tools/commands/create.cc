@@ -26,7 +26,7 @@ int PackInto(const PackTarget& target, const PackOptions& options, SourceKind ki
   writer_options.upload = target.upload();
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(target.folder(), writer_options);
   if (!writer.ok()) return FailToBegin(writer.status(), writer_options.mode, options.resume);
-  HintAtContainers(options, kind, filter);
+  HintAtContent(options, kind, filter);
   PackSession session(verb, options.quiet, options.json, options.on_error);
   const Status packed = PackSource(in_folder, kind, options.store, filter, **writer, session);
   if (!packed.ok()) return target.Fail(packed, **writer, session);

@@ -83,7 +83,7 @@ Result<std::shared_ptr<const Store>> PackViewSource(const CreateOptions& options
   }
   session.BeginPass("packing");
   AUGUR_TRY_ASSIGN(kind, KindOfSource(options));
-  HintAtContainers(options, kind, filter);
+  HintAtContent(options, kind, filter);
   AUGUR_TRY_ASSIGN(writer, StoreWriter::Begin(place, WithPackOptions(options, {.on_duplicate = OnDuplicate::kLast})));
   ProblemLog log(problems, session);
   AUGUR_TRY(PackSource(options, kind, store, filter, *writer, log));

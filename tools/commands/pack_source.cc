@@ -81,7 +81,7 @@ Result<SourceKind> KindOfSource(const PackOptions& options) {
   return SourceKind::kArchive;
 }
 
-void HintAtContainers(const PackOptions& options, SourceKind kind, const PathFilter& filter) {
+void HintAtContent(const PackOptions& options, SourceKind kind, const PathFilter& filter) {
   if (kind != SourceKind::kFolder || options.quiet) return;
   std::error_code error;
   if (std::filesystem::equivalent(options.source, options.store, error)) return;  // which will be refused

@@ -21,9 +21,10 @@ Result<SourceKind> KindOfSource(const PackOptions& options);
 // How samples lie in the tree, with the names of the file `folders_from`. Fails as LabelNames::Read.
 Result<SampleLayout> ReadSampleLayout(const SampleOptions& options);
 
-// Says in one line that a folder has containers, such as TFRecord files, where it may be their images that are wanted.
-// Before the folder is packed, which may take long. Nothing of another kind of source, and with --quiet.
-void HintAtContainers(const PackOptions& options, SourceKind kind, const PathFilter& filter);
+// Says in one line that a folder is a store, or has containers such as TFRecord files, where it may be their images
+// that are wanted. Before the folder is packed, which may take long, and before a progress bar. Nothing of another kind
+// of source, and with --quiet.
+void HintAtContent(const PackOptions& options, SourceKind kind, const PathFilter& filter);
 
 // Adds the sources of `options`, a folder, archives or the objects of a bucket, to `writer`. `store` is the user's,
 // where options.store is the folder that is written to. Fails as PackTree, PackArchives, BucketSource::Open and
